@@ -1,0 +1,4 @@
+//! Front ends: grammar text → [`Grammar`](crate::grammar::Grammar), and nothing else.
+//!
+//! Each takes a source text and gives the IR or a [`GrammarError`](crate::error::GrammarError)
+//! with line, column, caret and hint. None knows the lexer, the parser or a vocabulary.

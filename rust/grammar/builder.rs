@@ -1,0 +1,129 @@
+//! Builds a [`Grammar`]: interns equal expressions and keeps children before parents.
+
+use rustc_hash::FxHashMap;
+
+use super::{Expr, Grammar, Symbol, SymbolKind, TokenTerminal};
+use crate::index::{ExprId, IndexVec, SymbolId};
+use crate::span::Span;
+
+/// Collects symbols and expressions; [`GrammarBuilder::finish`] gives the grammar.
+#[derive(Debug, Default)]
+pub struct GrammarBuilder {
+    exprs: IndexVec<ExprId, Expr>,
+    known: FxHashMap<Expr, ExprId>,
+    symbols: IndexVec<SymbolId, (String, SymbolKind, Option<ExprId>, Span)>,
+    ignore: Vec<ExprId>,
+}
+
+impl GrammarBuilder {
+    /// An empty builder.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The expression with this id.
+    pub fn expr(&self, id: ExprId) -> &Expr {
+        &self.exprs[id]
+    }
+
+    /// A literal; empty bytes are the empty text.
+    pub fn literal(&mut self, bytes: &[u8]) -> ExprId {
+        self.add(Expr::Literal(bytes.into()))
+    }
+
+    /// The empty text.
+    pub fn empty(&mut self) -> ExprId {
+        self.literal(b"")
+    }
+
+    /// One character of the ranges, which must be sorted and disjoint.
+    pub fn class(&mut self, ranges: &[(char, char)]) -> ExprId {
+        debug_assert!(ranges.windows(2).all(|pair| pair[0].1 < pair[1].0));
+        self.add(Expr::Class(ranges.into()))
+    }
+
+    /// One byte of the ranges, which must be sorted and disjoint.
+    pub fn bytes(&mut self, ranges: &[(u8, u8)]) -> ExprId {
+        debug_assert!(ranges.windows(2).all(|pair| pair[0].1 < pair[1].0));
+        self.add(Expr::Bytes(ranges.into()))
+    }
+
+    /// One token of the model.
+    pub fn token(&mut self, terminal: TokenTerminal) -> ExprId {
+        self.add(Expr::Token(terminal))
+    }
+
+    /// A reference to a symbol.
+    pub fn symbol(&mut self, symbol: SymbolId) -> ExprId {
+        self.add(Expr::Symbol(symbol))
+    }
+
+    /// A sequence; a single part is itself.
+    pub fn seq(&mut self, parts: &[ExprId]) -> ExprId {
+        match parts {
+            [] => self.empty(),
+            [one] => *one,
+            _ => self.add(Expr::Seq(parts.into())),
+        }
+    }
+
+    /// Alternatives; a single one is itself, none is the grammar without any text.
+    pub fn alt(&mut self, parts: &[ExprId]) -> ExprId {
+        match parts {
+            [one] => *one,
+            _ => self.add(Expr::Alt(parts.into())),
+        }
+    }
+
+    /// `min` to `max` repetitions.
+    pub fn repeat(&mut self, expr: ExprId, min: u32, max: Option<u32>) -> ExprId {
+        debug_assert!(max.is_none_or(|max| min <= max));
+        match (min, max) {
+            (1, Some(1)) => expr,
+            (_, Some(0)) => self.empty(),
+            _ => self.add(Expr::Repeat { expr, min, max }),
+        }
+    }
+
+    /// Announces a symbol, so that bodies can refer to it before it is defined.
+    pub fn declare(&mut self, name: &str, kind: SymbolKind, span: Span) -> SymbolId {
+        self.symbols.push((name.to_owned(), kind, None, span))
+    }
+
+    /// Gives a declared symbol its body.
+    pub fn define(&mut self, symbol: SymbolId, body: ExprId) {
+        self.symbols[symbol].2 = Some(body);
+    }
+
+    /// Lets an expression stand between the terminals of rules.
+    pub fn ignore(&mut self, expr: ExprId) {
+        self.ignore.push(expr);
+    }
+
+    /// The grammar. Every declared symbol must have been defined.
+    ///
+    /// # Panics
+    /// If a declared symbol has no body: a front end reports undefined names itself.
+    pub fn finish(self, start: SymbolId) -> Grammar {
+        let symbols: Vec<Symbol> = self
+            .symbols
+            .iter()
+            .map(|(name, kind, body, span)| Symbol {
+                name: name.clone(),
+                kind: *kind,
+                body: body.expect("the front end defines each symbol that it declares"),
+                span: *span,
+            })
+            .collect();
+        Grammar { exprs: self.exprs, symbols: symbols.into(), start, ignore: self.ignore }
+    }
+
+    fn add(&mut self, expr: Expr) -> ExprId {
+        if let Some(&id) = self.known.get(&expr) {
+            return id;
+        }
+        let id = self.exprs.push(expr.clone());
+        self.known.insert(expr, id);
+        id
+    }
+}
