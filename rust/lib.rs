@@ -13,6 +13,7 @@ pub mod error;
 pub mod index;
 pub mod span;
 
+pub mod compile;
 pub mod earley;
 pub mod frontend;
 pub mod grammar;
