@@ -18,6 +18,7 @@ pub mod earley;
 pub mod frontend;
 pub mod grammar;
 pub mod lexer;
+pub mod recogniser;
 pub mod split;
 pub mod vocab;
 
