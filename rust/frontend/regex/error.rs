@@ -224,9 +224,10 @@ fn wording(kind: &ErrorKind, pattern: &str) -> (&'static str, &'static str) {
             "this escape is not a character",
             "code points go up to 10FFFF and leave out surrogates (D800 to DFFF)",
         ),
-        ErrorKind::EscapeUnexpectedEof => {
-            ("the pattern ends within an escape", r"write `\\` for a backslash")
-        }
+        ErrorKind::EscapeUnexpectedEof => (
+            "the pattern ends within an escape",
+            r"finish the escape, or write `\\` for a backslash",
+        ),
         ErrorKind::FlagDanglingNegation => {
             ("`-` without a flag after it", "write the flag to turn off, as in `(?-u)`")
         }

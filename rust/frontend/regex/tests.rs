@@ -68,7 +68,7 @@ fn large_counts_stay_counted() {
 #[test]
 fn classes() {
     prints("[a-cx]", "[a-cx]");
-    prints("[]a^-]+|[^]]", "[\\-\\]\\^a]+ | [\\u0000-\\\\\\^-\u{10FFFF}]");
+    prints("[]a^-]+|[^]]", "[\\-\\]-\\^a]+ | [\\u0000-\\\\\\^-\u{10FFFF}]");
     prints("[^a]", "[\\u0000-`b-\u{10FFFF}]");
     prints("(?s:.)", "[\\u0000-\u{10FFFF}]");
     prints(".", "[\\u0000-\\t\\u000B-\u{10FFFF}]");
@@ -82,15 +82,15 @@ fn classes() {
 #[test]
 fn flags_hold_to_the_end_of_their_group() {
     prints("a(?i)b|c", "(\"a\" [Bb]) | [Cc]");
-    prints("(?:a(?i)b)c", "\"a\" [Bb] \"c\"");
-    prints("(?i:a(?-i)b)c", "[Aa] \"bc\"");
+    prints("(?:a(?i)b)c", "(\"a\" [Bb]) \"c\"");
+    prints("(?i:a(?-i)b)c", "([Aa] \"b\") \"c\"");
     prints("(?x) a b # two\n c", "\"abc\"");
     prints("(?s).(?-s).", &format!("{} {}", printed("(?s:.)"), printed(".")));
 }
 
 #[test]
 fn case_folding_is_simple_and_unicode() {
-    prints("(?i)k1ß", "[KkK] \"1\" [ßẞ]");
+    prints("(?i)k1ß", "[Kk\u{212A}] \"1\" [ß\u{1E9E}]");
     prints("(?i-u)k", "[Kk]");
     prints("(?i)[x-z]", "[X-Zx-z]");
 }
@@ -112,7 +112,7 @@ fn outer_anchors_leave_no_trace() {
     prints("^a|b$", "\"a\" | \"b\"");
     prints("(^a)(b$)", "\"a\" \"b\"");
     prints("^^a$$", "\"a\"");
-    prints("(?:^|,)x(?:,|$)", "\",\"? \"x\" \",\"?");
+    prints("(?:^|,)x(?:,|$)", "\",\"? (\"x\" \",\"?)");
     prints("(?m)^a$", "\"a\"");
     prints("^$", "\"\"");
     prints("^*a", "\"a\"");
@@ -127,7 +127,7 @@ fn inner_anchors_keep_their_meaning() {
     prints("$a", "[]");
     prints("(?:^a|b)*", "((\"a\" | \"b\") | ((\"a\" | \"b\") \"b\"* \"b\"))?");
     prints("(?:a|^)b", "\"a\"? \"b\"");
-    prints("x(?:a|^)b", "\"x\" \"a\" \"b\"");
+    prints("x(?:a|^)b", "\"x\" (\"a\" \"b\")");
     prints("(?:^a){2}", "[]");
     prints("(?:^a?){3}", "\"a\"?");
 }
@@ -136,7 +136,7 @@ fn inner_anchors_keep_their_meaning() {
 fn multi_line_anchors_within_the_text_are_refused() {
     let kind = GrammarErrorKind::Unsupported;
     refused("(?m)a$b", kind, 6, "multi-line anchor `$`");
-    refused("(?m)a\n*^b", kind, 1, "multi-line anchor `^`");
+    refused("(?m)a*^b", kind, 7, "multi-line anchor `^`");
 }
 
 #[test]
@@ -189,8 +189,8 @@ fn syntax_errors_show_the_place() {
     refused(r"\p{Klingon}", kind, 1, r"unknown Unicode property in `\p{Klingon}`");
     refused(r"\p{Script=Klingon}", kind, 1, "unknown value of the Unicode property");
     refused(r"(?-u:\pL)", kind, 6, r"`\pL` needs Unicode");
-    refused(r"\p", kind, 1, "the pattern ends within an escape");
-    refused(r"\b{foo}", kind, 3, "malformed word boundary");
+    refused(r"\p", kind, 3, "the pattern ends within an escape");
+    refused(r"\b{foo}", kind, 4, "malformed word boundary");
     let limit = GrammarErrorKind::Limit;
     refused("a{4294967296}", limit, 3, "repetition count too large");
 }
