@@ -6,14 +6,16 @@
 //! meaning wherever they stand (`a*^b` is `b`); what an Earley engine can't enforce, such as
 //! lookaround, backreferences and word boundaries, is refused by name.
 //!
-//! The work is split by stage: `regex-syntax` parses, [`translate`] walks its syntax tree,
-//! [`leaf`] turns classes into ranges of characters, [`anchors`] removes anchors and
-//! [`error`] words what went wrong. No stage recurses along the nesting of the pattern, and counted
+//! The work is split by stage: `regex-syntax` parses, [`translate`] walks its syntax tree, [`leaf`]
+//! turns classes into ranges of characters, [`nodes`] keeps what stands around anchors and
+//! [`anchors`] removes them with the help of [`algebra`]; [`error`] words what went wrong. No stage recurses along the nesting of the pattern, and counted
 //! repetition stays counted. The front end knows no vocabulary and no automaton.
 
+mod algebra;
 mod anchors;
 mod error;
 mod leaf;
+mod nodes;
 #[cfg(test)]
 mod tests;
 mod translate;

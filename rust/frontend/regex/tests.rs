@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use super::{RegexFlags, into_expr, parse};
 use crate::error::{GrammarError, GrammarErrorKind};
-use crate::grammar::{Expr, Grammar, GrammarBuilder};
+use crate::grammar::{Expr, Grammar, GrammarBuilder, SymbolKind};
 use crate::index::{ExprId, Id};
+use crate::span::Span;
 
 #[track_caller]
 fn printed(pattern: &str) -> String {
@@ -217,7 +218,7 @@ fn flags_can_be_given_from_outside() {
     let mut builder = GrammarBuilder::new();
     let flags = RegexFlags { i: true, s: true, x: true, ..RegexFlags::default() };
     let expr = into_expr("a .", flags, &mut builder).expect("a regex");
-    let symbol = builder.declare("t", crate::grammar::SymbolKind::Terminal, Default::default());
+    let symbol = builder.declare("t", SymbolKind::Terminal, Span::default());
     builder.define(symbol, expr);
     assert_eq!(builder.finish(symbol).to_string(), "*t ::= [Aa] [\\u0000-\u{10FFFF}]\n");
 }
