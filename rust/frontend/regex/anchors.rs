@@ -17,8 +17,6 @@
 //! `[a-z]*`. Every goal (a node, its whole language or its non-empty part, a context) is worked out
 //! once, with an explicit stack.
 
-use rustc_hash::FxHashMap;
-
 use super::algebra::Algebra;
 use super::error::PatternError;
 use super::nodes::{Node, Nodes, Piece};
@@ -27,7 +25,7 @@ use crate::index::ExprId;
 use crate::span::Span;
 
 /// Where an expression stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Context {
     /// It begins at the start of the text.
     at_start: bool,
@@ -62,14 +60,24 @@ impl Context {
 }
 
 /// What is asked of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Goal {
     node: usize,
     part: Part,
     context: Context,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+impl Goal {
+    /// How many goals a node has.
+    const EACH: usize = 2 * Context::ALL.len();
+
+    /// The place among all goals.
+    fn index(self) -> usize {
+        Self::EACH * self.node + 2 * self.context.index() + usize::from(self.part == Part::Some)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     /// The whole language.
     Any,
@@ -83,41 +91,41 @@ pub(super) fn remove(
     nodes: &Nodes,
     builder: &mut GrammarBuilder,
 ) -> Result<ExprId, PatternError> {
-    let node = match piece {
-        Piece::Plain(expr) => return Ok(expr),
-        Piece::Node(node) => node,
-    };
+    if let Piece::Plain(expr) = piece {
+        return Ok(expr);
+    }
     let mut solver = Solver {
         nodes,
         algebra: Algebra::new(builder),
-        solved: FxHashMap::default(),
+        solved: vec![None; Goal::EACH * nodes.len()],
         open: Vec::new(),
         emptiness: Vec::new(),
     };
-    let first = Goal { node, part: Part::Any, context: Context::WHOLE };
-    solver.open.push(first);
-    while let Some(&goal) = solver.open.last() {
-        if solver.solved.contains_key(&goal) {
-            solver.open.pop();
-            continue;
+    loop {
+        if let Some(expr) = solver.need(piece, Part::Any, Context::WHOLE) {
+            return Ok(expr);
         }
-        let waiting = solver.open.len();
-        match solver.attempt(goal)? {
-            Some(expr) => {
-                solver.solved.insert(goal, expr);
+        while let Some(&goal) = solver.open.last() {
+            let waiting = solver.open.len();
+            if solver.solved[goal.index()].is_some() {
                 solver.open.pop();
+            } else if let Some(expr) = solver.attempt(goal)? {
+                solver.solved[goal.index()] = Some(expr);
+                solver.open.pop();
+            } else {
+                // Goals on its parts were added on top; it is its turn again after them.
+                debug_assert!(solver.open.len() > waiting);
             }
-            // Goals on its parts were added on top; it is its turn again after them.
-            None => debug_assert!(solver.open.len() > waiting),
         }
     }
-    Ok(solver.solved[&first])
 }
 
 struct Solver<'a> {
     nodes: &'a Nodes,
     algebra: Algebra<'a>,
-    solved: FxHashMap<Goal, ExprId>,
+    /// The expressions of goals, by their index.
+    solved: Vec<Option<ExprId>>,
+    /// Goals to solve; those on top are needed for those below.
     open: Vec<Goal>,
     /// For each node whether it can be empty; filled on first need.
     emptiness: Vec<Emptiness>,
@@ -247,8 +255,12 @@ impl Solver<'_> {
             (Piece::Plain(expr), Part::Any) => Some(expr),
             (Piece::Plain(expr), Part::Some) => Some(self.algebra.split(expr).some),
             (Piece::Node(node), _) => {
-                let goal = Goal { node, part, context };
-                let solved = self.solved.get(&goal).copied();
+                // Without an anchor for that end, it makes no difference where the end is.
+                let holds = self.nodes.holds(piece);
+                let at_start = context.at_start && holds.start;
+                let at_end = context.at_end && holds.end;
+                let goal = Goal { node, part, context: Context { at_start, at_end } };
+                let solved = self.solved[goal.index()];
                 if solved.is_none() {
                     self.open.push(goal);
                 }

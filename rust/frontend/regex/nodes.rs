@@ -150,6 +150,10 @@ impl Nodes {
         any
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
     pub(super) fn iter(&self) -> std::slice::Iter<'_, Node> {
         self.nodes.iter()
     }

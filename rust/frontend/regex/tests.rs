@@ -248,6 +248,13 @@ fn large_alternation() {
     assert_eq!(grammar.exprs.len(), 10_001);
 }
 
+#[test]
+fn a_list_of_words_is_read_as_any_pattern() {
+    for pattern in ["ab|cd", "|", "", "a||b", "é#|x y|-", "a|\n|\0", "<,~>&'\"!`|_=@%;:/"] {
+        assert_eq!(printed(pattern), printed(&format!("(?:{pattern})")));
+    }
+}
+
 /// What a small regex is made of, for the comparison with the naive matcher.
 #[derive(Clone, Debug)]
 enum Small {
