@@ -6,10 +6,15 @@
 //! meaning wherever they stand (`a*^b` is `b`); what an Earley engine can't enforce, such as
 //! lookaround, backreferences and word boundaries, is refused by name.
 //!
-//! The work is split by stage: `regex-syntax` parses, [`translate`] walks its syntax tree, [`leaf`]
-//! turns classes into ranges of characters, [`nodes`] keeps what stands around anchors and
-//! [`anchors`] removes them with the help of [`algebra`]; [`error`] words what went wrong. No stage recurses along the nesting of the pattern, and counted
-//! repetition stays counted. The front end knows no vocabulary and no automaton.
+//! The work is split by stage: `regex-syntax` parses, `translate` walks its syntax tree, `leaf`
+//! turns classes into ranges of characters, `nodes` keeps what stands around anchors and `anchors`
+//! removes them with the help of `algebra`; `error` words what went wrong. No stage recurses along
+//! the nesting of the pattern, and counted repetition stays counted. The front end knows no
+//! vocabulary and no automaton.
+//!
+//! Beyond the `regex` crate `{,5}` is `{0,5}`, and groups may nest without limit. Case folding is
+//! Unicode's simple one, character by character: `(?i)k` also matches the Kelvin sign, `(?i)ß`
+//! never `ss`. `(?-u:\xFF)` and its like match bytes that are not UTF-8.
 
 mod algebra;
 mod anchors;

@@ -255,6 +255,27 @@ fn a_list_of_words_is_read_as_any_pattern() {
     }
 }
 
+#[test]
+fn no_pattern_makes_it_panic() {
+    let pieces = [
+        "a", "é", "(", "(?:", "(?m)", "(?-u", "(?i", ":", ")", "[", "^", "]", "-", "$", "*", "{2,",
+        "{0}", "}", "+?", "|", "\\", "\\b", "\\xFF", "\\w", "\\p", "\\pL", ".", "&&", "(?", "<",
+        "=", "!", "#", "\n", "{1,3}",
+    ];
+    let mut seed = 7_u64;
+    let mut random = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below
+    };
+    for _ in 0..20_000 {
+        let length = random(10);
+        let pattern: String = (0..length).map(|_| pieces[random(pieces.len())]).collect();
+        if let Err(error) = parse(&pattern) {
+            assert!(error.hint().is_some(), "{error}");
+        }
+    }
+}
+
 /// What a small regex is made of, for the comparison with the naive matcher.
 #[derive(Clone, Debug)]
 enum Small {
