@@ -100,35 +100,30 @@ impl Allow<'_> {
     }
 
     /// Whether a lexer state can go on with few tokens below a node only.
-    fn is_narrow(&self, state: RegexId, node: NodeId) -> bool {
-        let trie = &self.vocabulary.trie;
-        let first = self.cache.recogniser.lexer().first(state);
-        let (mut bytes, mut tokens) = (0, 0);
-        for child in trie.children(node) {
-            if first.contains(trie.byte(child)) {
-                bytes += 1;
-                tokens += trie.count(child);
-                if bytes > NARROW_BYTES && tokens > NARROW_TOKENS {
-                    return false;
-                }
-            }
+    fn is_narrow(&mut self, state: RegexId, node: NodeId) -> bool {
+        if let Some(&known) = self.cache.narrow.get(&(state, node)) {
+            return known;
         }
-        true
+        let trie = &self.vocabulary.trie;
+        let (mut bytes, mut tokens) = (0, 0);
+        trie.children_in(node, self.cache.recogniser.lexer().first(state), |child| {
+            bytes += 1;
+            tokens += trie.count(child);
+        });
+        let narrow = bytes <= NARROW_BYTES || tokens <= NARROW_TOKENS;
+        self.cache.narrow.insert((state, node), narrow);
+        narrow
     }
 
     /// Steps over each byte below a node and goes on from there.
     fn step_down(&mut self, state: StateId, (node, depth): (NodeId, u32)) {
-        let vocabulary = self.vocabulary;
-        let trie = &vocabulary.trie;
+        let trie = &self.vocabulary.trie;
         let first = self.cache.recogniser.first(state);
-        for child in trie.children(node) {
-            if !first.contains(trie.byte(child)) {
-                continue;
-            }
+        trie.children_in(node, &first, |child| {
             let next = self.cache.recogniser.step(state, trie.byte(child));
             self.out.add_list(trie.tokens_at(child));
             self.allow(next, (child, depth + 1));
-        }
+        });
     }
 
     /// Adds what a wide scan allows; false (and nothing added) where crossings are everywhere.

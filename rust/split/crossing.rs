@@ -7,8 +7,9 @@ use rustc_hash::FxHashMap;
 
 use super::Split;
 use super::walk::End;
+use crate::byteset::ByteSet;
 use crate::index::{RegexId, TokenId};
-use crate::lexer::{ByteSet, Lexer};
+use crate::lexer::Lexer;
 use crate::vocab::Vocabulary;
 use crate::vocab::trie::Trie;
 

@@ -20,8 +20,9 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 
+use crate::byteset::ByteSet;
 use crate::index::{NodeId, RegexId, TokenId};
-use crate::lexer::{ByteSet, Lexer};
+use crate::lexer::Lexer;
 use crate::vocab::Vocabulary;
 use crate::vocab::bits::TokenBits;
 use crate::vocab::trie::Trie;
@@ -41,6 +42,14 @@ pub enum TokenSet {
 }
 
 impl TokenSet {
+    /// The bits of a large set.
+    pub fn bits(&self) -> Option<&TokenBits> {
+        match self {
+            Self::List(_) => None,
+            Self::Bits(bits) => Some(bits),
+        }
+    }
+
     /// The tokens of `tokens`, `count` of them, and those of `base`.
     fn new(
         tokens: impl Iterator<Item = TokenId>,
