@@ -7,8 +7,9 @@
 //!    along them, and each child is a smaller case of the same problem.
 //! 2. A *wide* scan takes its split: the inside tokens as a whole, and for each byte that may
 //!    follow the lexeme the crossing, whose remainders the recogniser walks.
-//! 3. Where what follows a lexeme can also go on with it (`WORD+`), crossings are everywhere.
-//!    Such scans are walked together, skipping what a closure of the whole state covers.
+//! 3. Where what follows a lexeme can also go on with it (`WORD+`) and many tokens are inside,
+//!    crossings are everywhere. Such scans are walked together, skipping what a closure of the
+//!    whole state covers.
 
 use std::sync::Arc;
 
@@ -20,13 +21,14 @@ use crate::split::closure::{self, Closure};
 use crate::split::walk::{Found, Shortcuts, walk};
 use crate::split::{Crossing, Split};
 use crate::vocab::Vocabulary;
+use crate::vocab::atoms::atoms_with_byte;
 use crate::vocab::bits::TokenBits;
 use crate::vocab::trie::Trie;
 
 /// Subtrees with at most this many tokens are walked at once.
-const SMALL: usize = 64;
+const SMALL: usize = 16;
 /// A scan that goes on with at most this many tokens is narrow.
-const NARROW_TOKENS: usize = 800;
+const NARROW_TOKENS: usize = 64;
 /// A scan that goes on with at most this many bytes is narrow.
 const NARROW_BYTES: usize = 2;
 /// Past this many lexemes' ends within a token, remainders are walked: on ambiguous grammars the
@@ -136,11 +138,8 @@ impl Allow<'_> {
         let row = self.cache.recogniser.after(scan);
         let next = self.cache.recogniser.state_at(row);
         let first = self.cache.recogniser.first(next);
-        if split.overlap.accepts
-            && first
-                .iter()
-                .any(|byte| crate::vocab::atoms::atoms_with_byte(byte) & split.overlap.atoms != 0)
-        {
+        let overlaps = |byte| atoms_with_byte(byte) & split.overlap.atoms != 0;
+        if split.overlap.accepts && split.inside.bits().is_some() && first.iter().any(overlaps) {
             return false;
         }
         self.out.add_split(&split);
