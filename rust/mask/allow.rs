@@ -143,9 +143,8 @@ impl Allow<'_> {
             return false;
         }
         self.out.add_split(&split);
-        for byte in first.intersection(&split.after).iter() {
-            let lexer = self.cache.recogniser.lexer_mut();
-            let crossing = split.crossing(self.vocabulary, lexer, at, scan.rest, byte);
+        let lexer = self.cache.recogniser.lexer_mut();
+        for (byte, crossing) in split.crossings(self.vocabulary, lexer, at, scan.rest, &first) {
             if let Some(next) = self.enter(&crossing, next, byte) {
                 self.allow_remainders(next, &crossing, 1);
                 for &node in &crossing.big {
@@ -201,9 +200,9 @@ impl Allow<'_> {
             let row = self.cache.recogniser.after(scan);
             let next = self.cache.recogniser.state_at(row);
             let first = self.cache.recogniser.first(next);
-            for byte in first.intersection(&split.after).iter() {
-                let inner =
-                    split.crossing_of_remainders(self.vocabulary, &crossing.remainders, byte);
+            let remainders = &crossing.remainders;
+            for (byte, inner) in split.crossings_of_remainders(self.vocabulary, remainders, &first)
+            {
                 if let Some(next) = self.enter(&inner, next, byte) {
                     self.allow_remainders(next, &inner, level + 1);
                 }

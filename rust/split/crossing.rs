@@ -52,11 +52,6 @@ impl Crossing {
         Self { ending: ending.into(), remainders, first, big: big.into(), splits }
     }
 
-    /// Whether there are no such tokens.
-    pub fn is_empty(&self) -> bool {
-        self.ending.is_empty() && self.remainders.is_empty() && self.big.is_empty()
-    }
-
     /// The remainders split by a lexer state.
     pub fn split(&self, vocabulary: &Vocabulary, lexer: &mut Lexer, state: RegexId) -> Arc<Split> {
         let identity = lexer.regexes().identity(state);
