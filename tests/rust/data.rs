@@ -7,9 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use earmark::compile::{CompileOptions, compile};
-use earmark::mask::{Engine, EngineOptions};
-use earmark::{GrammarError, Matcher, Vocabulary, frontend};
+use earmark::{
+    CompileOptions, Engine, EngineOptions, GrammarError, Matcher, Vocabulary, compile, frontend,
+};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -169,7 +169,7 @@ fn engine(
         "lark" => frontend::lark::parse(&text, start.unwrap_or("start"), &|_| None)?,
         _ => frontend::regex::parse(&text)?,
     };
-    let compiled = compile(&grammar, &CompileOptions::default())?;
+    let compiled = compile(&Arc::new(grammar), &CompileOptions::default())?;
     Engine::new(Arc::new(compiled), vocabulary, EngineOptions::default()).map(Arc::new)
 }
 

@@ -7,6 +7,7 @@
 //! several ends of sequence, logits wider than the vocabulary.
 
 use std::fmt;
+use std::sync::Arc;
 
 use earmark::grammar::{Grammar, GrammarBuilder, SymbolKind, TokenRef, TokenTerminal};
 use earmark::index::{ExprId, SymbolId};
@@ -17,7 +18,7 @@ use crate::reference::{Reference, Tokens};
 
 /// A grammar and a vocabulary.
 pub(crate) struct World {
-    pub(crate) grammar: Grammar,
+    pub(crate) grammar: Arc<Grammar>,
     pub(crate) tokens: Tokens,
     /// Whether the grammar has token terminals.
     pub(crate) has_token_terminals: bool,
@@ -44,7 +45,7 @@ impl fmt::Display for World {
 pub(crate) fn world(choices: &mut Choices) -> World {
     let (grammar, has_token_terminals) = GrammarMaker::new(choices).grammar();
     let tokens = vocabulary(choices, &grammar);
-    World { grammar, tokens, has_token_terminals }
+    World { grammar: Arc::new(grammar), tokens, has_token_terminals }
 }
 
 const LETTERS: [char; 8] = ['a', 'b', 'c', 'é', 'è', '日', '😀', '"'];

@@ -6,6 +6,5 @@
 mod choices;
 //mod data;
 mod generate;
-//mod properties;
+mod properties;
 mod reference;
-mod zz;

@@ -17,9 +17,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use earmark::compile::{CompileOptions, compile};
-use earmark::mask::{Engine, EngineOptions};
-use earmark::{GrammarErrorKind, MatchError, Matcher, Vocabulary};
+use earmark::{
+    CompileOptions, Engine, EngineOptions, GrammarErrorKind, MatchError, Matcher, Vocabulary,
+    compile,
+};
 
 use crate::choices::{Choices, shrink};
 use crate::generate::{World, world};
@@ -163,14 +164,14 @@ fn subjects(
 fn configurations(choices: &mut Choices) -> Vec<(CompileOptions, EngineOptions)> {
     let mut some = || choices.below(2) == 0;
     let compile_options =
-        CompileOptions { fold: some(), linearise: some(), ..CompileOptions::default() };
+        CompileOptions { fold: some(), linearise: some(), collapse_units: some() };
     let engine_options = EngineOptions {
         splits: some(),
         closures: some(),
         mask_cache: some(),
         ..EngineOptions::default()
     };
-    let tiny = EngineOptions { cache_bytes: choices.below(5000), ..engine_options.clone() };
+    let tiny = EngineOptions { cache_bytes: choices.below(5000), ..engine_options };
     vec![
         (CompileOptions::default(), EngineOptions::default()),
         (compile_options, engine_options),

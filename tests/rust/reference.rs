@@ -32,21 +32,25 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    /// All ids that a token terminal stands for.
+    /// All ids that a token terminal stands for. A name is the special tokens' with these bytes,
+    /// or, where there is none, the ordinary ones'; "any token but" leaves out the ends of sequence.
     pub(crate) fn bind(&self, terminal: &TokenTerminal) -> BTreeSet<u32> {
         let named: BTreeSet<u32> = match &terminal.token {
-            TokenRef::Id(id) => {
-                if (*id as usize) < self.bytes.len() { [*id].into() } else { BTreeSet::new() }
+            TokenRef::Id(id) => [*id].into(),
+            TokenRef::Name(name) => {
+                let all = self.ids().filter(|&id| self.bytes[id as usize] == name.as_bytes());
+                let (special, ordinary): (Vec<u32>, Vec<u32>) =
+                    all.partition(|&id| self.is_special(id));
+                if special.is_empty() { ordinary } else { special }.into_iter().collect()
             }
-            TokenRef::Name(name) => self
-                .ids()
-                .filter(|&id| self.is_special(id) && self.bytes[id as usize] == name.as_bytes())
-                .collect(),
         };
         if terminal.negated {
-            self.ids().filter(|&id| !named.contains(&id) && self.is_readable(id)).collect()
+            let others = self.ids().filter(|id| !named.contains(id) && !self.eos.contains(id));
+            others
+                .filter(|&id| self.is_special(id) || !self.bytes[id as usize].is_empty())
+                .collect()
         } else {
-            named.into_iter().filter(|&id| self.is_readable(id)).collect()
+            named
         }
     }
 
@@ -56,12 +60,6 @@ impl Tokens {
 
     fn is_special(&self, id: u32) -> bool {
         self.special.contains(&id) || self.eos.contains(&id)
-    }
-
-    /// Whether anything but the end of the text can be meant by this token.
-    fn is_readable(&self, id: u32) -> bool {
-        !self.eos.contains(&id)
-            && (self.special.contains(&id) || !self.bytes[id as usize].is_empty())
     }
 }
 
@@ -146,15 +144,12 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Reads an ordinary or special token, in both ways.
+    /// Reads a token, as a token terminal asks for it and, if it is text, as its bytes.
     pub(crate) fn read_token(&self, chart: &mut Chart, id: u32) {
-        if !self.tokens.is_readable(id) {
-            self.close(chart, Set::default());
-            return;
-        }
         let mut last = self.scan_token(chart.sets.last().unwrap(), id);
-        if !self.tokens.special.contains(&id) {
-            let (end, inner) = self.tokens.bytes[id as usize].split_last().unwrap();
+        if !self.tokens.is_special(id)
+            && let Some((end, inner)) = self.tokens.bytes[id as usize].split_last()
+        {
             self.read_bytes(chart, inner);
             for item in self.scan_byte(chart.sets.last().unwrap(), *end).items {
                 last.add(item);
@@ -185,14 +180,9 @@ impl<'a> Reference<'a> {
         let length = chart.sets.len();
         let mut allowed = BTreeSet::new();
         for id in self.tokens.ids() {
-            if self.tokens.eos.contains(&id) {
-                if self.is_text(chart) {
-                    allowed.insert(id);
-                }
-                continue;
-            }
+            let ends = self.tokens.eos.contains(&id) && self.is_text(chart);
             self.read_token(chart, id);
-            if self.is_alive(chart) {
+            if ends || self.is_alive(chart) {
                 allowed.insert(id);
             }
             chart.sets.truncate(length);
