@@ -4,7 +4,7 @@
 //! with the oracle in `reference` on what `generate` makes from `choices`.
 
 mod choices;
-//mod data;
+mod data;
 mod generate;
 mod properties;
 mod reference;
