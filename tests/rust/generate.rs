@@ -43,9 +43,14 @@ impl fmt::Display for World {
 
 /// A random grammar with a random vocabulary for it.
 pub(crate) fn world(choices: &mut Choices) -> World {
-    let (grammar, has_token_terminals) = GrammarMaker::new(choices).grammar();
+    let (grammar, has_token_terminals) = random_grammar(choices);
     let tokens = vocabulary(choices, &grammar);
     World { grammar: Arc::new(grammar), tokens, has_token_terminals }
+}
+
+/// A random grammar, and whether it has token terminals.
+pub(crate) fn random_grammar(choices: &mut Choices) -> (Grammar, bool) {
+    GrammarMaker::new(choices).grammar()
 }
 
 const LETTERS: [char; 8] = ['a', 'b', 'c', 'é', 'è', '日', '😀', '"'];
