@@ -75,7 +75,7 @@ impl Recogniser {
     pub fn new(grammar: &Arc<CompiledGrammar>) -> Self {
         let mut recogniser = Self {
             lexer: grammar.lexer.clone(),
-            rows: Rows::new(&grammar.program, grammar.start, grammar.accepts_empty),
+            rows: Rows::new(&grammar.program),
             grammar: Arc::clone(grammar),
             states: IndexVec::new(),
             by_content: FxHashMap::default(),
@@ -338,5 +338,23 @@ mod tests {
         assert!(r.accepts(end) && !r.accepts(state));
         assert_eq!(run(&mut r, b"."), DEAD);
         assert!(r.first(end).is_empty());
+    }
+
+    #[test]
+    fn scans_from_the_start_and_from_later_rows_unite() {
+        // A lexeme `a+` that the start calls in one way and a later row in another.
+        let grammar = crate::frontend::gbnf::parse(
+            "root ::= word \"x\" root | word word \"y\" root | \"z\"\nword ::= \"a\"+",
+            "root",
+        );
+        let options = CompileOptions { linearise: false, ..CompileOptions::default() };
+        let grammar = compile(&Arc::new(grammar.unwrap()), &options).unwrap();
+        let mut r = Recogniser::new(&Arc::new(grammar));
+        let mut accepts = |text: &[u8]| {
+            let end = text.iter().fold(Recogniser::START, |state, &byte| r.step(state, byte));
+            r.accepts(end)
+        };
+        assert!(accepts(b"aaxz") && accepts(b"aayz") && accepts(b"aaxaayaxz"));
+        assert!(!accepts(b"ayz"));
     }
 }
