@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::ast::{Ast, Definition, Import};
 use super::fault::Fault;
 use super::parser;
-use super::suggest::nearest;
+use crate::frontend::suggest::closest;
 use crate::error::{GrammarError, GrammarErrorKind};
 use crate::span::{Span, line_and_column};
 
@@ -52,6 +52,11 @@ impl File<'_> {
     /// A definition of this file.
     pub(super) fn definition(&self, index: u32) -> &Definition {
         &self.ast.definitions[index as usize]
+    }
+
+    /// The library's name; empty for the user's own text.
+    pub(super) fn library_name(&self) -> &str {
+        self.library.as_ref().map_or("", |(name, _)| name)
     }
 
     /// The names that rules can use here.
@@ -131,7 +136,7 @@ impl<'t, 'l> Files<'t, 'l> {
                     let from = here.slice(wanted.library);
                     let message = format!("the library `{from}` has no `{name}`");
                     let fault = Fault::undefined(wanted.name, message);
-                    let fault = match nearest(name, library.names()) {
+                    let fault = match closest(name, library.names()) {
                         Some(near) => fault.with_hint(format!("did you mean `{near}`?")),
                         None => fault.with_hint(some_names(&library)),
                     };
@@ -260,7 +265,7 @@ fn undefined(file: &File<'_>, span: Span) -> Fault {
         Some(flag) if super::lexer::REGEXP_FLAGS.contains(&flag) => Some("/…/"),
         _ => None,
     };
-    if let Some(near) = nearest(name, file.names()) {
+    if let Some(near) = closest(name, file.names()) {
         return fault.with_hint(format!("did you mean `{near}`?"));
     }
     match glued {

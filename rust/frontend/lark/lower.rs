@@ -18,7 +18,7 @@ use crate::index::{ExprId, SymbolId};
 use crate::span::Span;
 
 /// How many nodes the instances of templates may have altogether.
-const MAX_TEMPLATE_NODES: usize = 1_000_000;
+const MAX_TEMPLATE_NODES: usize = 200_000;
 
 /// Lowers the user's text from its start rule.
 pub(super) fn lower(files: Files<'_, '_>, start: &str) -> Result<Grammar, GrammarError> {

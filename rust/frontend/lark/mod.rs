@@ -34,7 +34,6 @@ mod lower;
 mod ordered;
 mod parser;
 mod python;
-mod suggest;
 mod terminal;
 #[cfg(test)]
 mod tests;

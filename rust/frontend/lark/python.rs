@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `\w`, `\s` and their negations | Python's own sets: letters, numbers and `_`; white space with U+001C to U+001F |
 //! | `[[]`, `[a&&b]`, `[+--]` | literal brackets and `&`, ranges to `-`: no nested classes, no set operations |
-//! | `{` that starts no count, `{,}` | a literal brace; any number |
+//! | `{` that starts no count, `{,}`, `{,5}` | a literal brace; any number; `{0,5}` |
 //! | `\0`, `\012`, `[\b]`, `\<` | octal numbers, backspace, a plain `<` |
 //! | `\Z`, `(?#…)` | `\z`, nothing |
 //! | flag `x`, `(?x)` | blanks and comments are left out here, but blanks in classes count |
@@ -134,6 +134,8 @@ impl Rewriter<'_> {
         if inner == "," {
             self.skip(3);
             self.out.push('*');
+        } else if low.is_empty() {
+            self.replace(inner.len() + 2, &format!("{{0,{high}}}"));
         } else {
             self.copy(inner.len() + 2);
         }

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use regex_syntax::hir::Hir;
 use rustc_hash::FxHashMap;
 
-use super::ast::{Body, Node};
+use super::ast::{Body, Node, NodeId};
 use super::fault::Fault;
 use super::import::{File, MAIN, Target};
 use super::lower::{Lowering, place};
@@ -28,6 +28,7 @@ pub(super) struct Terminals {
     known: FxHashMap<Target, Known>,
     /// What ordered terminals and the terminals they refer to match.
     patterns: FxHashMap<Target, Rc<Pattern>>,
+    effort: ordered::Effort,
     /// The symbols of the literals of rules.
     anonymous: FxHashMap<ExprId, SymbolId>,
     /// The same by how they are written in the user's text.
@@ -259,10 +260,10 @@ impl Lowering<'_, '_> {
     ) -> Result<ExprId, GrammarError> {
         let Body { first, root } = body;
         let mut exprs = std::mem::take(&mut self.exprs);
-        let base = exprs.len();
+        exprs.clear();
         let mut parts = Vec::new();
         for &node in &file.ast.nodes[first as usize..=root as usize] {
-            let at = |node: super::ast::NodeId| base + (node.0 - first) as usize;
+            let at = |node: NodeId| (node.0 - first) as usize;
             let expr = match node {
                 Node::Name { span, .. } | Node::Call { span, .. } => {
                     let target = self.files.resolve(index, span)?;
@@ -281,8 +282,7 @@ impl Lowering<'_, '_> {
             };
             exprs.push(expr);
         }
-        let expr = exprs[base + (root - first) as usize];
-        exprs.truncate(base);
+        let expr = exprs[(root - first) as usize];
         self.exprs = exprs;
         Ok(expr)
     }
@@ -330,7 +330,8 @@ impl Lowering<'_, '_> {
         file: u32,
         span: Span,
     ) -> Result<ExprId, GrammarError> {
-        ordered::expr(pattern, span, &mut self.builder)
+        let effort = &mut self.terminals.effort;
+        ordered::expr(pattern, span, effort, &mut self.builder)
             .map_err(|fault| self.files.error(file, fault))
     }
 
@@ -376,7 +377,7 @@ impl Lowering<'_, '_> {
         let Body { first, root } = body;
         let mut patterns: Vec<Pattern> = Vec::new();
         for &node in &file.ast.nodes[first as usize..=root as usize] {
-            let at = |node: super::ast::NodeId| (node.0 - first) as usize;
+            let at = |node: NodeId| (node.0 - first) as usize;
             let pattern = match node {
                 Node::Name { span, .. } | Node::Call { span, .. } => {
                     let target = self.files.resolve(index, span)?;
@@ -394,21 +395,29 @@ impl Lowering<'_, '_> {
                 Node::Regexp { span, .. } => {
                     Ok(Pattern::new(self.regexp_pattern(file, index, span)?))
                 }
-                Node::Str(span) => literal::string(&file.text, span)
-                    .map(|string| Pattern::new(ordered::string(&string)))
-                    .map_err(|fault| self.files.error(index, fault))
-                    .map(Ok)?,
-                Node::Range { low, high } => literal::range(&file.text, low, high)
-                    .map(|range| Pattern::new(ordered::class(&[range])))
-                    .map_err(|fault| self.files.error(index, fault))
-                    .map(Ok)?,
+                Node::Str(span) => {
+                    let string = literal::string(&file.text, span);
+                    let string = string.map_err(|fault| self.files.error(index, fault))?;
+                    Ok(Pattern::new(ordered::string(&string)))
+                }
+                Node::Range { low, high } => {
+                    let range = literal::range(&file.text, low, high);
+                    let range = range.map_err(|fault| self.files.error(index, fault))?;
+                    Ok(Pattern::new(ordered::class(&[range])))
+                }
             };
-            let pattern = pattern.map_err(|too_large: ordered::TooLarge| {
-                self.files.error(index, too_large.fault(node_span(file, body)))
+            let pattern = pattern.map_err(|refusal: ordered::Refusal| {
+                self.files.error(index, refusal.fault(node_span(file, body)))
             })?;
             patterns.push(pattern);
         }
-        Ok(patterns.swap_remove((root - first) as usize))
+        let pattern = patterns.swap_remove((root - first) as usize);
+        // Patterns are copied into those that refer to them.
+        let cost = 10 * pattern.size() as usize;
+        match self.terminals.effort.spend(cost) {
+            Ok(()) => Ok(pattern),
+            Err(refusal) => Err(self.files.error(index, refusal.fault(node_span(file, body)))),
+        }
     }
 
     fn regexp_pattern(
