@@ -168,15 +168,28 @@ impl Lower<'_> {
             return self.lexeme(regex, name);
         }
         match &grammar.exprs[expr] {
-            Expr::Token(terminal) => {
-                let id = *self
-                    .token_ids
-                    .entry(terminal.clone())
-                    .or_insert_with(|| self.tokens.push(terminal.clone()));
-                vec![Sym::Token(id)]
-            }
+            Expr::Token(terminal) => vec![self.token(expr, terminal)],
             _ => vec![Sym::Nonterminal(self.nonterminal(expr))],
         }
+    }
+
+    /// A token terminal, with ignored text behind it.
+    fn token(&mut self, expr: ExprId, terminal: &TokenTerminal) -> Sym {
+        if let Some(&known) = self.nonterminals.get(&expr) {
+            return Sym::Nonterminal(known);
+        }
+        let id = *self
+            .token_ids
+            .entry(terminal.clone())
+            .or_insert_with(|| self.tokens.push(terminal.clone()));
+        let ignored = self.lexeme(self.regular.ignored, String::new());
+        if ignored.is_empty() {
+            return Sym::Token(id);
+        }
+        let fresh = self.fresh();
+        self.nonterminals.insert(expr, fresh);
+        self.productions[fresh].push([&[Sym::Token(id)], &ignored[..]].concat());
+        Sym::Nonterminal(fresh)
     }
 
     /// One symbol for an expression: `None` for the empty text.
