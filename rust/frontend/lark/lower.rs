@@ -152,7 +152,8 @@ impl Lowering<'_, '_> {
                 }
                 Node::Name { span, terminal: false } => {
                     let name = file.slice(span);
-                    let param = definition.params.iter().position(|&param| file.slice(param) == name);
+                    let param =
+                        definition.params.iter().position(|&param| file.slice(param) == name);
                     match param {
                         Some(param) => args[param],
                         None => self.rule_name(&file, target.file, span)?,
@@ -197,7 +198,7 @@ impl Lowering<'_, '_> {
         let params = self.files.file(target.file).definition(target.definition).params.len();
         if params > 0 {
             let name = here.slice(span);
-            let message = format!("the template `{name}` needs {params} arguments");
+            let message = format!("the template `{name}` needs {}", arguments(params));
             let fault = Fault::syntax(span, message).with_hint(format!("write `{name}{{…}}`"));
             return Err(self.files.error(file, fault));
         }
@@ -225,7 +226,7 @@ impl Lowering<'_, '_> {
             let message = if wanted == 0 {
                 format!("`{name}` is no template, so it takes no arguments")
             } else {
-                format!("the template `{name}` needs {wanted} arguments, not {given}")
+                format!("the template `{name}` needs {}, not {given}", arguments(wanted))
             };
             return Err(self.files.error(file, Fault::syntax(span, message)));
         }
@@ -235,13 +236,13 @@ impl Lowering<'_, '_> {
         } else {
             self.template_nodes += (definition.body.root - definition.body.first) as usize + 1;
             if self.template_nodes > MAX_TEMPLATE_NODES {
-                let message =
-                    format!("the templates grow to more than {MAX_TEMPLATE_NODES} parts");
+                let message = format!("the templates grow to more than {MAX_TEMPLATE_NODES} parts");
                 let fault = Fault::limit(span, message)
                     .with_hint("a template that uses itself with larger arguments never ends");
                 return Err(self.files.error(file, fault));
             }
-            let symbol = self.builder.declare(shown, SymbolKind::Rule, place(target, definition.name));
+            let symbol =
+                self.builder.declare(shown, SymbolKind::Rule, place(target, definition.name));
             let (target, args) = key.clone();
             self.waiting.push_back(Waiting { target, symbol, args });
             self.instances.insert(key, symbol);
@@ -249,6 +250,10 @@ impl Lowering<'_, '_> {
         };
         Ok(self.builder.symbol(symbol))
     }
+}
+
+fn arguments(count: usize) -> String {
+    if count == 1 { "1 argument".to_owned() } else { format!("{count} arguments") }
 }
 
 /// The place of a symbol in the user's text; none for what comes from a library.
