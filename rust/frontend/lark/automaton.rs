@@ -169,11 +169,12 @@ impl Program {
             }
         }
         for _ in 0..repetition.min {
-            first = self.compile(&repetition.sub, first)?;
-            // Copies of nothing would never reach the limit.
-            if matches!(repetition.sub.kind(), HirKind::Empty) {
+            let round = self.compile(&repetition.sub, first)?;
+            // Rounds without a part would never reach the limit.
+            if round == first {
                 break;
             }
+            first = round;
         }
         Ok(first)
     }

@@ -130,9 +130,10 @@ impl<'t> Parser<'t> {
         }
         self.advance()?;
         let owner = if terminal { Owner::Terminal } else { Owner::Rule };
+        let nothing = self.at_end_of_statement();
         let (body, ordered) = self.body(owner)?;
         let name = name.span;
-        if terminal && self.ast.is_empty_sequence(body) {
+        if terminal && nothing {
             let message = format!("the terminal `{}` is empty", self.slice(name));
             return Err(Fault::syntax(name, message)
                 .with_hint("the empty text is written `\"\"`; a body starts on the name's line"));
@@ -213,12 +214,12 @@ impl<'t> Parser<'t> {
         self.advance()?;
         match name {
             "%ignore" => {
-                let (body, ordered) = self.body(Owner::Ignore)?;
-                if self.ast.is_empty_sequence(body) {
+                if self.at_end_of_statement() {
                     return Err(Fault::syntax(directive.span, "`%ignore` of nothing")
                         .with_hint("name a terminal: `%ignore WS`, or a literal"));
                 }
-                self.ast.ignores.push((body, ordered));
+                let ignore = self.body(Owner::Ignore)?;
+                self.ast.ignores.push(ignore);
                 Ok(())
             }
             "%import" => self.import(directive.span),
@@ -312,14 +313,16 @@ impl<'t> Parser<'t> {
         Ok(span)
     }
 
-    fn end_of_statement(&mut self) -> Result<(), Fault> {
-        match self.token.kind {
-            TokenKind::Newline | TokenKind::End => Ok(()),
-            _ => {
-                let message = format!("expected the end of the line, found {}", self.found());
-                Err(Fault::syntax(self.token.span, message))
-            }
+    fn end_of_statement(&self) -> Result<(), Fault> {
+        if self.at_end_of_statement() {
+            return Ok(());
         }
+        let message = format!("expected the end of the line, found {}", self.found());
+        Err(Fault::syntax(self.token.span, message))
+    }
+
+    fn at_end_of_statement(&self) -> bool {
+        matches!(self.token.kind, TokenKind::Newline | TokenKind::End)
     }
 
     pub(super) fn push(&mut self, node: Node) -> NodeId {

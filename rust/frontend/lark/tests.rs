@@ -158,6 +158,7 @@ fn alternatives_over_lines() {
 fn empty_alternatives() {
     prints("start:\n | \"x\"", "*start ::= \"\" | \"x\"\n\"x\" ::= \"x\"\n");
     prints("start: \"x\" |\n", "*start ::= \"x\" | \"\"\n\"x\" ::= \"x\"\n");
+    prints("start: A\nA: ()", "*start ::= A\nA ::= \"\"\n");
     prints("start: () []\n", "*start ::= \"\" \"\"?\n");
     prints(
         "start: a~0 \"\" A\na: \"x\"\nA: \"\" | \"y\"",
@@ -691,6 +692,8 @@ fn ordered_terminals_are_bounded() {
     let links = (0..40).map(|link| format!("A{link}: A{0} A{0}\n", link + 1));
     let doubling = format!("start: A0\nA40: /a.*?b/\n{}", links.collect::<String>());
     assert_eq!(kind(&doubling), Some(Limit));
+    assert_eq!(kind("start: /a.*?b(()){4000000000}(c|()){3000000000}/"), Some(Limit));
+    assert_eq!(kind("start: /a.*?b(()){4000000000}/"), None);
     let copies = (0..10_000).map(|copy| format!("A{copy}: B B B B B B B B\n"));
     let many = format!("start: \"x\"\nB: /a.*?b{{1000}}/\n{}", copies.collect::<String>());
     assert_eq!(kind(&many), Some(Limit));
