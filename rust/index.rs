@@ -61,6 +61,8 @@ ids! {
     ReturnId;
     /// A set of return addresses.
     ReturnSetId;
+    /// A list of terminals that a row expects.
+    ExpectedId;
     /// A set of nonterminals that one row called.
     CalledId;
     /// A state of the recogniser between two bytes.

@@ -12,6 +12,7 @@
 pub mod byteset;
 pub mod error;
 pub mod index;
+pub mod interner;
 pub mod span;
 
 pub mod grammar;

@@ -17,12 +17,11 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use crate::byteset::ByteSet;
 use crate::compile::CompiledGrammar;
 use crate::earley::{Rows, Sym};
-use crate::index::{Id, IndexVec, LexemeId, RegexId, RowId, StateId, TokenTerminalId};
+use crate::index::{Id, LexemeId, RegexId, RowId, StateId, TokenTerminalId};
+use crate::interner::SliceInterner;
 use crate::lexer::{self, EPSILON, Lexer};
 
 /// The state from which no text can be completed.
@@ -46,12 +45,8 @@ pub struct Scan {
 
 const _: () = assert!(size_of::<Scan>() == 12);
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct State {
-    boundary: Option<RowId>,
-    /// Sorted, each once.
-    scans: Box<[Scan]>,
-}
+/// What the scan is that stands for a state's boundary in the interned slices.
+const BOUNDARY: LexemeId = LexemeId(u32::MAX);
 
 /// All states met so far, and the transitions between them.
 #[derive(Clone, Debug)]
@@ -59,14 +54,13 @@ pub struct Recogniser {
     grammar: Arc<CompiledGrammar>,
     lexer: Lexer,
     rows: Rows,
-    states: IndexVec<StateId, State>,
-    by_content: FxHashMap<State, StateId>,
+    /// For each state its scans, sorted and each once; the boundary, if any, comes first as a scan
+    /// of [`BOUNDARY`].
+    states: SliceInterner<StateId, Scan>,
     /// For each state the place of its transitions in `table`.
     places: Vec<u32>,
     /// Transitions by byte class.
     table: Vec<u32>,
-    /// Bytes of all scans.
-    scan_bytes: usize,
 }
 
 impl Recogniser {
@@ -79,11 +73,9 @@ impl Recogniser {
             lexer: grammar.lexer.clone(),
             rows: Rows::new(&grammar.program),
             grammar: Arc::clone(grammar),
-            states: IndexVec::new(),
-            by_content: FxHashMap::default(),
+            states: SliceInterner::default(),
             places: Vec::new(),
             table: Vec::new(),
-            scan_bytes: 0,
         };
         recogniser.intern(None, Vec::new());
         recogniser.intern(Some(Rows::START), Vec::new());
@@ -181,21 +173,22 @@ impl Recogniser {
     /// repetition in its scans. `limit` is the same in all calls.
     pub fn clamp(&mut self, state: StateId, limit: u32) -> StateId {
         let regexes = self.lexer.regexes();
-        if self.states[state].scans.iter().all(|s| regexes.largest_count(s.rest) <= limit) {
+        let (boundary, scans) = self.parts(state);
+        if scans.iter().all(|scan| regexes.largest_count(scan.rest) <= limit) {
             return state;
         }
-        let mut scans = self.states[state].scans.to_vec();
+        let mut scans = scans.to_vec();
         for scan in &mut scans {
             scan.rest = self.lexer.clamp(scan.rest, limit);
         }
-        self.intern(self.states[state].boundary, scans)
+        self.intern(boundary, scans)
     }
 
     /// All scans of a state: those under way, and those that start at its boundary.
     pub fn scans(&self, state: StateId) -> Vec<Scan> {
-        let State { boundary, scans } = &self.states[state];
+        let (boundary, scans) = self.parts(state);
         let mut all = scans.to_vec();
-        if let Some(row) = *boundary {
+        if let Some(row) = boundary {
             all.extend(self.rows.row(row).lexemes.iter().map(|&lexeme| Scan {
                 lexeme,
                 rest: self.grammar.lexemes[lexeme].start,
@@ -208,7 +201,7 @@ impl Recogniser {
     /// Whether the text may end in a state.
     #[inline]
     pub fn accepts(&self, state: StateId) -> bool {
-        self.states[state].boundary.is_some_and(|row| self.rows.row(row).accepts)
+        self.boundary(state).is_some_and(|row| self.rows.row(row).accepts)
     }
 
     /// The bytes that a state can go on with.
@@ -220,7 +213,7 @@ impl Recogniser {
 
     /// The token terminals that may be scanned in a state.
     pub fn token_terminals(&self, state: StateId) -> &[TokenTerminalId] {
-        match self.states[state].boundary {
+        match self.boundary(state) {
             Some(row) => &self.rows.row(row).tokens,
             None => &[],
         }
@@ -228,7 +221,7 @@ impl Recogniser {
 
     /// The state after a token terminal that [`Self::token_terminals`] names.
     pub fn step_token(&mut self, state: StateId, terminal: TokenTerminalId) -> StateId {
-        match self.states[state].boundary {
+        match self.boundary(state) {
             Some(row) => {
                 let row = self.rows.goto(&self.grammar.program, row, Sym::Token(terminal));
                 self.state_at(row)
@@ -245,12 +238,11 @@ impl Recogniser {
         if left == DEAD {
             return right;
         }
-        let boundary = match (self.states[left].boundary, self.states[right].boundary) {
+        let boundary = match (self.boundary(left), self.boundary(right)) {
             (Some(a), Some(b)) => Some(self.rows.union(&self.grammar.program, a, b)),
             (a, b) => a.or(b),
         };
-        let mut scans = self.states[left].scans.to_vec();
-        scans.extend_from_slice(&self.states[right].scans);
+        let scans = [self.parts(left).1, self.parts(right).1].concat();
         self.intern(boundary, scans)
     }
 
@@ -273,22 +265,29 @@ impl Recogniser {
     pub fn memory_bytes(&self) -> usize {
         self.lexer.memory_bytes()
             + self.rows.memory_bytes()
-            + self.states.len() * (2 * size_of::<State>() + 8)
-            + 2 * self.scan_bytes
+            + self.states.memory_bytes()
             + (self.places.capacity() + self.table.capacity()) * 4
+    }
+
+    /// A state's boundary and its scans under way.
+    fn parts(&self, state: StateId) -> (Option<RowId>, &[Scan]) {
+        match self.states.get(state) {
+            [Scan { lexeme: BOUNDARY, row, .. }, scans @ ..] => (Some(*row), scans),
+            scans => (None, scans),
+        }
+    }
+
+    fn boundary(&self, state: StateId) -> Option<RowId> {
+        self.parts(state).0
     }
 
     fn intern(&mut self, boundary: Option<RowId>, mut scans: Vec<Scan>) -> StateId {
         scans.sort_unstable();
         scans.dedup();
-        let state = State { boundary, scans: scans.into() };
-        if let Some(&known) = self.by_content.get(&state) {
-            return known;
+        if let Some(row) = boundary {
+            scans.insert(0, Scan { lexeme: BOUNDARY, rest: lexer::DEAD, row });
         }
-        self.scan_bytes += state.scans.len() * size_of::<Scan>();
-        let id = self.states.push(state.clone());
-        self.by_content.insert(state, id);
-        id
+        self.states.intern(&scans).0
     }
 }
 

@@ -3,11 +3,10 @@
 //! An address is a row and a set of nonterminals that it called; completing it goes on with
 //! whatever in that row waits for one of them. A set has at most one address of each row.
 
-use std::collections::hash_map::Entry;
-
 use rustc_hash::FxHashMap;
 
 use crate::index::{CalledId, IndexVec, NonterminalId, ReturnId, ReturnSetId, RowId};
+use crate::interner::SliceInterner;
 
 /// The return address of the start symbol: completing it accepts the text.
 pub(super) const ROOT: ReturnId = ReturnId(0);
@@ -18,46 +17,38 @@ pub(super) const NOTHING: CalledId = CalledId(0);
 
 /// Sets of nonterminals, interned.
 #[derive(Clone, Debug)]
-pub(super) struct CalledSets {
-    sets: IndexVec<CalledId, Box<[NonterminalId]>>,
-    by_set: FxHashMap<Box<[NonterminalId]>, CalledId>,
-    members: usize,
-}
+pub(super) struct CalledSets(SliceInterner<CalledId, NonterminalId>);
 
 impl CalledSets {
     pub(super) fn new() -> Self {
-        let mut sets = Self { sets: IndexVec::new(), by_set: FxHashMap::default(), members: 0 };
+        let mut sets = Self(SliceInterner::default());
         sets.intern(&[]);
         sets
     }
 
     /// The nonterminals of a set, sorted.
     pub(super) fn members(&self, id: CalledId) -> &[NonterminalId] {
-        &self.sets[id]
+        self.0.get(id)
     }
 
     /// The set of some nonterminals, sorted and each once.
     pub(super) fn intern(&mut self, members: &[NonterminalId]) -> CalledId {
-        if let Some(&known) = self.by_set.get(members) {
-            return known;
-        }
-        self.members += members.len();
-        let members: Box<[NonterminalId]> = members.into();
-        let id = self.sets.push(members.clone());
-        self.by_set.insert(members, id);
-        id
+        self.0.intern(members).0
     }
 
     fn union(&mut self, left: CalledId, right: CalledId) -> CalledId {
-        let mut members = self.sets[left].to_vec();
-        members.extend_from_slice(&self.sets[right]);
+        if left == right {
+            return left;
+        }
+        let mut members = self.members(left).to_vec();
+        members.extend_from_slice(self.members(right));
         members.sort_unstable();
         members.dedup();
         self.intern(&members)
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.sets.len() * 64 + self.members * 8
+        self.0.memory_bytes()
     }
 }
 
@@ -68,11 +59,9 @@ pub(super) struct Returns {
     by_address: FxHashMap<(RowId, CalledId), ReturnId>,
     /// The sets of one address.
     only: FxHashMap<(RowId, CalledId), ReturnSetId>,
-    sets: IndexVec<ReturnSetId, Box<[ReturnId]>>,
-    by_set: FxHashMap<Box<[ReturnId]>, ReturnSetId>,
+    sets: SliceInterner<ReturnSetId, ReturnId>,
     unions: FxHashMap<(ReturnSetId, ReturnSetId), ReturnSetId>,
-    /// Addresses in all sets together.
-    members: usize,
+    scratch: Vec<(RowId, CalledId)>,
 }
 
 impl Returns {
@@ -81,12 +70,11 @@ impl Returns {
             addresses: IndexVec::new(),
             by_address: FxHashMap::default(),
             only: FxHashMap::default(),
-            sets: IndexVec::new(),
-            by_set: FxHashMap::default(),
+            sets: SliceInterner::default(),
             unions: FxHashMap::default(),
-            members: 0,
+            scratch: Vec::new(),
         };
-        returns.intern(Vec::new());
+        returns.sets.intern(&[]);
         // No row calls the start symbol; the address only has to be different from all others.
         returns.addresses.push((RowId(u32::MAX), NOTHING));
         returns
@@ -99,12 +87,12 @@ impl Returns {
 
     /// The addresses of a set, sorted.
     pub(super) fn set(&self, id: ReturnSetId) -> &[ReturnId] {
-        &self.sets[id]
+        self.sets.get(id)
     }
 
     /// The set of the root's address.
     pub(super) fn root(&mut self) -> ReturnSetId {
-        self.intern(vec![ROOT])
+        self.sets.intern(&[ROOT]).0
     }
 
     /// The set of one address; the empty set if nothing was called.
@@ -116,7 +104,7 @@ impl Returns {
             return known;
         }
         let address = self.address_of(row, called);
-        let set = self.intern(vec![address]);
+        let set = self.sets.intern(&[address]).0;
         self.only.insert((row, called), set);
         set
     }
@@ -138,33 +126,30 @@ impl Returns {
         if let Some(&known) = self.unions.get(&pair) {
             return known;
         }
+        let mut members = std::mem::take(&mut self.scratch);
+        members.clear();
+        let both = [self.sets.get(left), self.sets.get(right)].concat();
+        members.extend(both.into_iter().map(|id| self.addresses[id]));
+        members.sort_unstable_by_key(|&(row, _)| row);
         // Addresses of one row become one.
-        let mut by_row: FxHashMap<RowId, CalledId> = FxHashMap::default();
-        for &member in self.sets[left].iter().chain(&self.sets[right]) {
-            let (row, more) = self.addresses[member];
-            match by_row.entry(row) {
-                Entry::Vacant(entry) => {
-                    entry.insert(more);
-                }
-                Entry::Occupied(mut entry) => {
-                    let union = called.union(*entry.get(), more);
-                    entry.insert(union);
-                }
+        members.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 = called.union(kept.1, next.1);
             }
-        }
-        let mut members: Vec<ReturnId> =
-            by_row.into_iter().map(|(row, called)| self.address_of(row, called)).collect();
-        members.sort_unstable();
-        let set = self.intern(members);
+            same
+        });
+        let mut ids: Vec<ReturnId> =
+            members.iter().map(|&(row, called)| self.address_of(row, called)).collect();
+        self.scratch = members;
+        ids.sort_unstable();
+        let set = self.sets.intern(&ids).0;
         self.unions.insert(pair, set);
         set
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.addresses.len() * 48
-            + self.sets.len() * 64
-            + self.members * 8
-            + self.unions.capacity() * 13
+        self.addresses.len() * 48 + self.sets.memory_bytes() + self.unions.capacity() * 13
     }
 
     fn address_of(&mut self, row: RowId, called: CalledId) -> ReturnId {
@@ -172,16 +157,5 @@ impl Returns {
             return ROOT;
         }
         *self.by_address.entry((row, called)).or_insert_with(|| self.addresses.push((row, called)))
-    }
-
-    fn intern(&mut self, members: Vec<ReturnId>) -> ReturnSetId {
-        if let Some(&known) = self.by_set.get(&*members) {
-            return known;
-        }
-        self.members += members.len();
-        let members: Box<[ReturnId]> = members.into();
-        let id = self.sets.push(members.clone());
-        self.by_set.insert(members, id);
-        id
     }
 }

@@ -8,8 +8,10 @@ use super::predict::{Advance, Predictions};
 use super::program::{Program, Sym};
 use super::returns::{CalledSets, NOWHERE, ROOT, Returns};
 use crate::index::{
-    DotId, IndexVec, LexemeId, NonterminalId, ReturnId, ReturnSetId, RowId, TokenTerminalId,
+    DotId, ExpectedId, Id, IndexVec, LexemeId, NonterminalId, ReturnId, ReturnSetId, RowId,
+    TokenTerminalId,
 };
+use crate::interner::SliceInterner;
 
 /// The dot of the kernel item that says "the text is complete here".
 const ACCEPTED: DotId = DotId(u32::MAX);
@@ -26,12 +28,10 @@ const _: () = assert!(size_of::<Item>() == 8);
 /// An Earley set.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Sorted; one item a dot. What follows by prediction is worked out where it is needed.
-    kernel: Box<[Item]>,
     /// The lexemes that may start here.
-    pub lexemes: Box<[LexemeId]>,
+    pub lexemes: Arc<[LexemeId]>,
     /// The token terminals that may be scanned here.
-    pub tokens: Box<[TokenTerminalId]>,
+    pub tokens: Arc<[TokenTerminalId]>,
     /// Whether the text may end here.
     pub accepts: bool,
 }
@@ -40,7 +40,13 @@ pub struct Row {
 #[derive(Clone, Debug)]
 pub struct Rows {
     sets: IndexVec<RowId, Row>,
-    by_kernel: FxHashMap<Box<[Item]>, RowId>,
+    /// For each row its kernel: sorted, one item a dot. What follows by prediction is worked out
+    /// where it is needed.
+    kernels: SliceInterner<RowId, Item>,
+    /// Lists of terminals that many rows share.
+    expected: SliceInterner<ExpectedId, Sym>,
+    /// For each list its parts.
+    expected_parts: Vec<(Arc<[LexemeId]>, Arc<[TokenTerminalId]>)>,
     predictions: Predictions,
     called: CalledSets,
     returns: Returns,
@@ -59,7 +65,9 @@ impl Rows {
     pub fn new(program: &Program) -> Self {
         let mut rows = Self {
             sets: IndexVec::new(),
-            by_kernel: FxHashMap::default(),
+            kernels: SliceInterner::default(),
+            expected: SliceInterner::default(),
+            expected_parts: Vec::new(),
             predictions: Predictions::default(),
             called: CalledSets::new(),
             returns: Returns::new(),
@@ -99,8 +107,8 @@ impl Rows {
         }
         let mut kernel = Vec::new();
         let mut completed = NOWHERE;
-        for index in 0..self.sets[from].kernel.len() {
-            let item = self.sets[from].kernel[index];
+        for index in 0..self.kernels.get(from).len() {
+            let item = self.kernels.get(from)[index];
             match program.symbol(item.dot) {
                 Some(Sym::Nonterminal(called)) => {
                     let outer = self.outer(program, from, item, called);
@@ -147,8 +155,8 @@ impl Rows {
         if let Some(&row) = self.unions.get(&pair) {
             return row;
         }
-        let mut kernel = self.sets[left].kernel.to_vec();
-        kernel.extend_from_slice(&self.sets[right].kernel);
+        let mut kernel = self.kernels.get(left).to_vec();
+        kernel.extend_from_slice(self.kernels.get(right));
         let row = self.intern(program, kernel);
         self.unions.insert(pair, row);
         row
@@ -157,6 +165,9 @@ impl Rows {
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
         self.bytes
+            + self.sets.len() * size_of::<Row>()
+            + self.kernels.memory_bytes()
+            + self.expected.memory_bytes()
             + self.predictions.memory_bytes()
             + self.called.memory_bytes()
             + self.returns.memory_bytes()
@@ -197,7 +208,7 @@ impl Rows {
         } else {
             let (row, completed) = self.returns.address(address);
             let completed: Vec<NonterminalId> = self.called.members(completed).to_vec();
-            for item in self.sets[row].kernel.to_vec() {
+            for item in self.kernels.get(row).to_vec() {
                 let Some(Sym::Nonterminal(called)) = program.symbol(item.dot) else { continue };
                 if !program.is_last(item.dot) && completed.contains(&called) {
                     items.push(Item { dot: program.next(item.dot), returns: item.returns });
@@ -239,8 +250,9 @@ impl Rows {
 
     fn intern(&mut self, program: &Program, mut kernel: Vec<Item>) -> RowId {
         self.merge(&mut kernel);
-        if let Some(&row) = self.by_kernel.get(&*kernel) {
-            return row;
+        let (id, new) = self.kernels.intern(&kernel);
+        if !new {
+            return id;
         }
         let mut terminals: Vec<Sym> = Vec::new();
         for item in &kernel {
@@ -255,29 +267,22 @@ impl Rows {
         }
         terminals.sort_unstable();
         terminals.dedup();
-        let mut lexemes = Vec::with_capacity(terminals.len());
-        let mut tokens = Vec::new();
-        for terminal in terminals {
-            match terminal {
-                Sym::Lexeme(lexeme) => lexemes.push(lexeme),
-                Sym::Token(terminal) => tokens.push(terminal),
-                Sym::Nonterminal(_) => {}
-            }
+        let (expected, new) = self.expected.intern(&terminals);
+        if new {
+            let lexemes = terminals.iter().filter_map(|symbol| match symbol {
+                Sym::Lexeme(lexeme) => Some(*lexeme),
+                Sym::Token(_) | Sym::Nonterminal(_) => None,
+            });
+            let tokens = terminals.iter().filter_map(|symbol| match symbol {
+                Sym::Token(terminal) => Some(*terminal),
+                Sym::Lexeme(_) | Sym::Nonterminal(_) => None,
+            });
+            self.expected_parts.push((lexemes.collect(), tokens.collect()));
+            self.bytes += terminals.len() * 4 + 64;
         }
-        self.bytes += size_of::<Row>()
-            + kernel.len() * 2 * size_of::<Item>()
-            + (lexemes.len() + tokens.len()) * 4
-            + 64;
+        let (lexemes, tokens) = self.expected_parts[expected.index()].clone();
         let accepts = kernel.iter().any(|item| item.dot == ACCEPTED);
-        let kernel: Box<[Item]> = kernel.into();
-        let id = self.sets.push(Row {
-            kernel: kernel.clone(),
-            lexemes: lexemes.into(),
-            tokens: tokens.into(),
-            accepts,
-        });
-        self.by_kernel.insert(kernel, id);
-        id
+        self.sets.push(Row { lexemes, tokens, accepts })
     }
 }
 
