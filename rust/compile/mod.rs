@@ -8,8 +8,10 @@ mod bnf;
 mod components;
 mod epsilon;
 mod layout;
+mod levels;
 mod linearise;
 mod lower;
+mod merge;
 mod prune;
 mod regular;
 mod units;
@@ -23,6 +25,7 @@ use crate::grammar::Grammar;
 
 /// Which optimisations to make; all by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches, each named")]
 pub struct CompileOptions {
     /// Turn regular rules into single lexemes, and neighbouring nameless parts into one.
     pub fold: bool,
@@ -30,17 +33,33 @@ pub struct CompileOptions {
     pub linearise: bool,
     /// Replace nonterminals that stand for one symbol by that symbol.
     pub collapse_units: bool,
+    /// Make one level of the levels of precedence.
+    pub merge_levels: bool,
+    /// Make one production of those that differ in one short lexeme.
+    pub merge_alternatives: bool,
 }
 
 impl Default for CompileOptions {
     fn default() -> Self {
-        Self { fold: true, linearise: true, collapse_units: true }
+        Self {
+            fold: true,
+            linearise: true,
+            collapse_units: true,
+            merge_levels: true,
+            merge_alternatives: true,
+        }
     }
 }
 
 impl CompileOptions {
     /// No optimisation: lexemes are the terminals that the user wrote.
-    pub const PLAIN: Self = Self { fold: false, linearise: false, collapse_units: false };
+    pub const PLAIN: Self = Self {
+        fold: false,
+        linearise: false,
+        collapse_units: false,
+        merge_levels: false,
+        merge_alternatives: false,
+    };
 }
 
 /// Compiles a grammar.
@@ -80,6 +99,14 @@ pub fn compile(
         if options.collapse_units {
             units::collapse_units(&mut bnf);
         }
+    }
+    if options.merge_levels {
+        // No left-recursive nonterminal has a left-recursive one as its only base.
+        levels::merge_levels(&mut bnf);
+    }
+    if options.merge_alternatives {
+        // No two productions of a nonterminal differ in one short lexeme alone.
+        merge::merge_alternatives(&mut bnf, &mut regular.regexes);
     }
     prune::prune(&mut bnf);
     Ok(layout::lay_out(grammar, regular, &bnf))

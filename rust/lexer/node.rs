@@ -47,6 +47,8 @@ struct Facts {
     identity: u128,
     /// The largest bound of a repetition in it, `UNBOUNDED` not counted.
     largest_count: u32,
+    /// Whether it repeats nothing: its texts are few or short.
+    finite: bool,
 }
 
 /// A set of expressions that share parts.
@@ -94,6 +96,11 @@ impl RegexSet {
     /// (up to collisions of 128 bits).
     pub fn identity(&self, id: RegexId) -> u128 {
         self.facts[id].identity
+    }
+
+    /// Whether an expression repeats nothing, apart from optional parts.
+    pub fn is_finite(&self, id: RegexId) -> bool {
+        self.facts[id].finite
     }
 
     /// The largest bound of a repetition in an expression, no bound not counted.
@@ -312,7 +319,13 @@ impl RegexSet {
                 bound.max(self.largest_count(part))
             }
         };
-        self.facts.push(Facts { nullable, first, identity, largest_count });
+        let finite = match &node {
+            Node::Dead | Node::Epsilon | Node::Bytes(_) => true,
+            &Node::Concat(head, tail) => self.is_finite(head) && self.is_finite(tail),
+            Node::Or(parts) => parts.iter().all(|&part| self.is_finite(part)),
+            &Node::Repeat(part, _, max) => max == 1 && self.is_finite(part),
+        };
+        self.facts.push(Facts { nullable, first, identity, largest_count, finite });
         let id = self.nodes.push(node.clone());
         self.known.insert(node, id);
         id
