@@ -107,8 +107,7 @@ impl<'c> GrammarMaker<'c> {
                 self.builder.ignore(ignored);
             }
         }
-        let start =
-            if self.choices.chance(3) { self.terminals.last().copied() } else { None };
+        let start = if self.choices.chance(3) { self.terminals.last().copied() } else { None };
         (self.builder.finish(start.unwrap_or(self.rules[0])), self.used_token_terminals)
     }
 
@@ -135,8 +134,7 @@ impl<'c> GrammarMaker<'c> {
             }
             // A: x A y | z
             9 => {
-                let (head, tail, middle) =
-                    (self.rule_leaf(), self.rule_leaf(), self.rule_expr(1));
+                let (head, tail, middle) = (self.rule_leaf(), self.rule_leaf(), self.rule_expr(1));
                 let longer = self.builder.seq(&[head, again, tail]);
                 self.builder.alt(&[longer, middle])
             }
@@ -381,7 +379,9 @@ fn vocabulary(choices: &mut Choices, grammar: &Grammar) -> Tokens {
             single.extend(&joined);
             single.sort_unstable();
             single.dedup();
-            single.iter().for_each(|&byte| add(&mut tokens, vec![byte]));
+            for byte in single {
+                add(&mut tokens, vec![byte]);
+            }
         }
     }
     for _ in 0..choices.below(20) {
@@ -398,8 +398,7 @@ fn vocabulary(choices: &mut Choices, grammar: &Grammar) -> Tokens {
         add(&mut tokens, bytes);
     }
     for _ in 0..choices.below(5) {
-        let letters: String =
-            (0..choices.between(1, 5)).map(|_| *choices.pick(&LETTERS)).collect();
+        let letters: String = (0..choices.between(1, 5)).map(|_| *choices.pick(&LETTERS)).collect();
         let start = choices.below(letters.len());
         let end = choices.between(start, letters.len());
         add(&mut tokens, letters.as_bytes()[start..end].to_vec());
@@ -421,12 +420,12 @@ fn vocabulary(choices: &mut Choices, grammar: &Grammar) -> Tokens {
     // Special tokens that look like text or have no bytes at all.
     for _ in 0..choices.below(3) {
         tokens.special.push(tokens.bytes.len() as u32);
-        let bytes: &[u8] = *choices.pick(&[&b""[..], b"a", b"<|z|>", b"\xC3"]);
+        let bytes: &[u8] = choices.pick::<&[u8]>(&[b"", b"a", b"<|z|>", b"\xC3"]);
         add(&mut tokens, bytes.to_vec());
     }
     for _ in 0..choices.between(1, 3) {
         tokens.eos.push(tokens.bytes.len() as u32);
-        let bytes: &[u8] = *choices.pick(&[&b""[..], b"</s>", b"a", b" "]);
+        let bytes: &[u8] = choices.pick::<&[u8]>(&[b"", b"</s>", b"a", b" "]);
         add(&mut tokens, bytes.to_vec());
     }
     tokens.width = tokens.bytes.len() + if choices.chance(50) { choices.below(70) } else { 0 };

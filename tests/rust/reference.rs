@@ -210,10 +210,10 @@ impl<'a> Reference<'a> {
         let mut next = Set::default();
         for item in &set.items {
             match self.productions[item.production].right.get(item.dot) {
-                Some(Symbol::Byte(ranges)) => {
-                    if ranges.iter().any(|&(low, high)| low <= byte && byte <= high) {
-                        next.add(Item { dot: item.dot + 1, ..item.clone() });
-                    }
+                Some(Symbol::Byte(ranges))
+                    if ranges.iter().any(|&(low, high)| low <= byte && byte <= high) =>
+                {
+                    next.add(Item { dot: item.dot + 1, ..item.clone() });
                 }
                 Some(Symbol::Char(ranges)) => {
                     let mut read = item.read.clone();
@@ -580,7 +580,10 @@ mod tests {
             }
         }
         for first in 0..=255 {
-            assert_eq!(matches!(utf8(&[first], &numbers), Utf8::Part), parts.contains(&[first][..]));
+            assert_eq!(
+                matches!(utf8(&[first], &numbers), Utf8::Part),
+                parts.contains(&[first][..])
+            );
             for second in 0..=255 {
                 let found = matches!(utf8(&[first, second], &numbers), Utf8::Part);
                 assert_eq!(found, parts.contains(&[first, second][..]));
