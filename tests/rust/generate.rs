@@ -209,7 +209,7 @@ impl<'c> GrammarMaker<'c> {
             // C{m,n} tail
             4 => {
                 let (class, tail) = (self.class(), self.terminal_expr(1));
-                let bound = if self.choices.chance(20) { 36 } else { 5 };
+                let bound = *self.choices.pick(&[5, 5, 5, 36, 90]);
                 let counted = self.repeated(class, bound);
                 self.builder.seq(&[counted, tail])
             }

@@ -167,6 +167,7 @@ fn configurations(choices: &mut Choices) -> Vec<(CompileOptions, EngineOptions)>
     let engine_options = EngineOptions {
         splits: some(),
         closures: some(),
+        clamp: some(),
         mask_cache: some(),
         ..EngineOptions::default()
     };
@@ -406,9 +407,10 @@ fn step(
 fn random_bytes(choices: &mut Choices, reference: &Reference<'_>, chart: &Chart) -> Vec<u8> {
     let mut chart = chart.clone();
     let mut bytes = vec![];
-    for _ in 0..choices.between(1, 5) {
+    let most = if choices.chance(15) { 80 } else { 5 };
+    for _ in 0..choices.between(1, most) {
         let next = reference.next_bytes(&mut chart);
-        let byte = if next.is_empty() || choices.chance(15) {
+        let byte = if next.is_empty() || choices.chance(60 / most) {
             *choices.pick(b"abc\"# \xC3\xA9\xFF")
         } else {
             *choices.pick(&next)
