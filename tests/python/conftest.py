@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import earmark
+from typing import TYPE_CHECKING
+
 import pytest
+
 import shared
+
+if TYPE_CHECKING:
+    import earmark
 
 
 @pytest.fixture(params=["gpt2", "llama3", "gemma3"])

@@ -13,7 +13,8 @@ def json() -> Node:
     hexadecimal = one_of(*b"0123456789abcdefABCDEF")
     plain = chars((0x20, 0x21), (0x23, 0x5B), (0x5D, 0x10FFFF))
     escape = seq(
-        "\\", alt(one_of(*b'"\\/bfnrt'), seq("u", hexadecimal, hexadecimal, hexadecimal, hexadecimal))
+        "\\",
+        alt(one_of(*b'"\\/bfnrt'), seq("u", hexadecimal, hexadecimal, hexadecimal, hexadecimal)),
     )
     string = seq('"', star(alt(plain, escape)), '"')
     number = seq(

@@ -12,9 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import earmark
 import numpy as np
 import pytest
+
+import earmark
 
 ROOT = Path(__file__).resolve().parents[2]
 GRAMMARS = ROOT / "grammars"

@@ -13,9 +13,10 @@ import threading
 import time
 from typing import Any
 
-import earmark
 import numpy as np
 import pytest
+
+import earmark
 import shared
 
 SLACK = float(os.environ.get("EARMARK_TIME_SLACK", "5"))
@@ -105,10 +106,10 @@ def test_budgets(case: dict[str, Any]) -> None:
         matcher = earmark.Matcher(grammar, vocabulary)
     except earmark.GrammarError:
         assert case.get("expect_error") == "allowed"
-        matcher = None
+        return
     compiled = time.perf_counter()
     times = []
-    for sample in texts(case, "accept") if matcher else []:
+    for sample in texts(case, "accept"):
         matcher.reset()
         data = sample.encode()
         # Every mask at the beginning and at the end, one in fifty between.

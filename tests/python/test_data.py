@@ -8,8 +8,9 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-import earmark
 import pytest
+
+import earmark
 import shared
 
 FILES = sorted(

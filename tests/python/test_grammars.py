@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import tomllib
 
-import earmark
 import pytest
+
+import earmark
 import shared
 
 TEXTS = [
@@ -43,8 +44,11 @@ def test_texts_pass_token_by_token(file: str, model: str) -> None:
 @pytest.mark.parametrize("file", FILES)
 def test_other_cuts_pass_too(file: str, model: str) -> None:
     vocabulary = shared.vocabulary(model)
-    bytes_of = {vocabulary.token_bytes(i): i for i in range(len(vocabulary)) if i not in
-                shared.token_bytes(model)[1]}
+    bytes_of = {
+        vocabulary.token_bytes(i): i
+        for i in range(len(vocabulary))
+        if i not in shared.token_bytes(model)[1]
+    }
     grammar = shared.load(file)
     for _, text in (item for item in TEXTS if item[0] == file):
         matcher = earmark.Matcher(grammar, vocabulary)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
 
 import earmark
 import models
-import numpy as np
-import pytest
 import shared
 import stacks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @cache

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from random import Random
 
-import earmark
 import numpy as np
 import pytest
+
+import earmark
 import shared
 
 GRAMMARS = [path.name for path in sorted(shared.GRAMMARS.iterdir()) if path.is_file()]
@@ -24,9 +25,7 @@ WIDTH = len(TOKENS) + 37
 
 
 def small_vocabulary() -> earmark.Vocabulary:
-    return earmark.Vocabulary(
-        TOKENS, eos_token_ids=EOS, special_token_ids=[SPECIAL], width=WIDTH
-    )
+    return earmark.Vocabulary(TOKENS, eos_token_ids=EOS, special_token_ids=[SPECIAL], width=WIDTH)
 
 
 @pytest.fixture(params=GRAMMARS)
@@ -191,7 +190,10 @@ def test_threads_share_grammar_and_vocabulary() -> None:
     vocabulary = small_vocabulary()
     grammars = [shared.load(name) for name in GRAMMARS]
     alone = [
-        [walk(earmark.Matcher(shared.load(name), small_vocabulary()), seed, 25) for name in GRAMMARS]
+        [
+            walk(earmark.Matcher(shared.load(name), small_vocabulary()), seed, 25)
+            for name in GRAMMARS
+        ]
         for seed in range(8)
     ]
     found: list[list[list[tuple[int, bytes]]]] = [[] for _ in range(8)]
@@ -203,7 +205,7 @@ def test_threads_share_grammar_and_vocabulary() -> None:
             barrier.wait()
             for grammar in grammars:
                 found[seed].append(walk(earmark.Matcher(grammar, vocabulary), seed, 25))
-        except BaseException as problem:  # noqa: BLE001
+        except BaseException as problem:
             problems.append(problem)
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
@@ -222,7 +224,15 @@ def test_grammar_errors_say_where_and_what() -> None:
     assert isinstance(error, ValueError)
     assert (error.line, error.column) == (2, 3)
     assert "missing" in str(error)
-    for text in ["", "root ::= (", "root ::= \x00", "::=", "root", 'root ::= "\\', "root ::= [z-a]"]:
+    for text in [
+        "",
+        "root ::= (",
+        "root ::= \x00",
+        "::=",
+        "root",
+        'root ::= "\\',
+        "root ::= [z-a]",
+    ]:
         with pytest.raises(earmark.GrammarError):
             earmark.Grammar.from_gbnf(text)
     for text in ["(", "a{2,1}", "[", "\\", "(?=a)", "*", "a**{", "(?P<n", "\\xZ"]:
@@ -240,7 +250,7 @@ def test_bad_vocabularies_are_refused() -> None:
         {"eos_token_ids": 1, "special_token_ids": [7]},
     ):
         with pytest.raises(earmark.VocabularyError):
-            earmark.Vocabulary([b"a", b""], **options)  # type: ignore[arg-type]
+            earmark.Vocabulary([b"a", b""], **options)
 
 
 def test_deep_nesting_is_refused_or_right() -> None:

@@ -59,7 +59,7 @@ impl Choices {
         &items[self.below(items.len())]
     }
 
-    /// SplitMix64.
+    /// The next number of `SplitMix64`.
     fn random(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.state;

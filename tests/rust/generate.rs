@@ -209,7 +209,7 @@ impl<'c> GrammarMaker<'c> {
             // C{m,n} tail
             4 => {
                 let (class, tail) = (self.class(), self.terminal_expr(1));
-                let bound = if self.choices.chance(20) { 36 } else { 5 };
+                let bound = *self.choices.pick(&[5, 5, 5, 36, 90]);
                 let counted = self.repeated(class, bound);
                 self.builder.seq(&[counted, tail])
             }
@@ -379,7 +379,9 @@ fn vocabulary(choices: &mut Choices, grammar: &Grammar) -> Tokens {
             single.extend(&joined);
             single.sort_unstable();
             single.dedup();
-            single.iter().for_each(|&byte| add(&mut tokens, vec![byte]));
+            for byte in single {
+                add(&mut tokens, vec![byte]);
+            }
         }
     }
     for _ in 0..choices.below(20) {
@@ -418,12 +420,12 @@ fn vocabulary(choices: &mut Choices, grammar: &Grammar) -> Tokens {
     // Special tokens that look like text or have no bytes at all.
     for _ in 0..choices.below(3) {
         tokens.special.push(tokens.bytes.len() as u32);
-        let bytes: &[u8] = *choices.pick(&[&b""[..], b"a", b"<|z|>", b"\xC3"]);
+        let bytes: &[u8] = choices.pick::<&[u8]>(&[b"", b"a", b"<|z|>", b"\xC3"]);
         add(&mut tokens, bytes.to_vec());
     }
     for _ in 0..choices.between(1, 3) {
         tokens.eos.push(tokens.bytes.len() as u32);
-        let bytes: &[u8] = *choices.pick(&[&b""[..], b"</s>", b"a", b" "]);
+        let bytes: &[u8] = choices.pick::<&[u8]>(&[b"", b"</s>", b"a", b" "]);
         add(&mut tokens, bytes.to_vec());
     }
     tokens.width = tokens.bytes.len() + if choices.chance(50) { choices.below(70) } else { 0 };

@@ -2,7 +2,7 @@
 //!
 //! `data` runs the cases of `tests/data` and `grammars/texts`; `properties` compares the engine
 //! with the oracle in `reference` on what `generate` makes from `choices`; `large` does so over many
-//! tokens.
+//! tokens, `threads` in several threads.
 
 mod choices;
 mod data;
@@ -10,3 +10,4 @@ mod generate;
 mod large;
 mod properties;
 mod reference;
+mod threads;

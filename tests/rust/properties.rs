@@ -140,7 +140,7 @@ fn subjects(
     let mut subjects = vec![];
     for (compile_options, engine_options) in configurations(choices) {
         let name = format!("{compile_options:?} {engine_options:?}");
-        walk.borrow_mut().configurations.push_str(&format!("\n  {name}"));
+        walk.borrow_mut().configurations.extend(["\n  ", &name]);
         let engine = compile(&world.grammar, &compile_options).and_then(|compiled| {
             Engine::new(Arc::new(compiled), Arc::clone(&vocabulary), engine_options)
         });
@@ -167,6 +167,7 @@ fn configurations(choices: &mut Choices) -> Vec<(CompileOptions, EngineOptions)>
     let engine_options = EngineOptions {
         splits: some(),
         closures: some(),
+        clamp: some(),
         mask_cache: some(),
         ..EngineOptions::default()
     };
@@ -377,7 +378,9 @@ fn step(
             }
         }
         13 => {
-            subjects.iter_mut().for_each(|subject| subject.matcher.reset());
+            for subject in subjects.iter_mut() {
+                subject.matcher.reset();
+            }
             charts.truncate(1);
             walk.borrow_mut().steps.clear();
         }
@@ -404,9 +407,10 @@ fn step(
 fn random_bytes(choices: &mut Choices, reference: &Reference<'_>, chart: &Chart) -> Vec<u8> {
     let mut chart = chart.clone();
     let mut bytes = vec![];
-    for _ in 0..choices.between(1, 5) {
+    let most = if choices.chance(15) { 80 } else { 5 };
+    for _ in 0..choices.between(1, most) {
         let next = reference.next_bytes(&mut chart);
-        let byte = if next.is_empty() || choices.chance(15) {
+        let byte = if next.is_empty() || choices.chance(60 / most) {
             *choices.pick(b"abc\"# \xC3\xA9\xFF")
         } else {
             *choices.pick(&next)

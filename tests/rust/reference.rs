@@ -210,10 +210,10 @@ impl<'a> Reference<'a> {
         let mut next = Set::default();
         for item in &set.items {
             match self.productions[item.production].right.get(item.dot) {
-                Some(Symbol::Byte(ranges)) => {
-                    if ranges.iter().any(|&(low, high)| low <= byte && byte <= high) {
-                        next.add(Item { dot: item.dot + 1, ..item.clone() });
-                    }
+                Some(Symbol::Byte(ranges))
+                    if ranges.iter().any(|&(low, high)| low <= byte && byte <= high) =>
+                {
+                    next.add(Item { dot: item.dot + 1, ..item.clone() });
                 }
                 Some(Symbol::Char(ranges)) => {
                     let mut read = item.read.clone();
