@@ -162,8 +162,13 @@ fn subjects(
 
 fn configurations(choices: &mut Choices) -> Vec<(CompileOptions, EngineOptions)> {
     let mut some = || choices.below(2) == 0;
-    let compile_options =
-        CompileOptions { fold: some(), linearise: some(), collapse_units: some() };
+    let compile_options = CompileOptions {
+        fold: some(),
+        linearise: some(),
+        collapse_units: some(),
+        merge_levels: some(),
+        merge_alternatives: some(),
+    };
     let engine_options = EngineOptions {
         splits: some(),
         closures: some(),
