@@ -57,10 +57,12 @@ ids! {
     RegexId;
     /// An Earley set.
     RowId;
-    /// Where completed nonterminals return to: an Earley set and what it called.
+    /// Where completed nonterminals return to: the calling items of a row, and what they called.
     ReturnId;
     /// A set of return addresses.
     ReturnSetId;
+    /// The items of a row that call nonterminals.
+    ContextId;
     /// A list of terminals that a row expects.
     ExpectedId;
     /// A set of nonterminals that one row called.

@@ -7,7 +7,8 @@
 //! its kernel. *Kernel*: the items whose dot stands behind a symbol, from which the others follow
 //! by prediction. *Scan*: move the dots over a terminal. *Predict*: add the productions of a
 //! nonterminal before a dot. *Complete*: a production has been read; go on where it was called.
-//! *Return address*: the row that called some nonterminals, and those nonterminals.
+//! *Context*: the items of a row that call nonterminals. *Return address*: a context, and some of
+//! the nonterminals that it calls.
 //!
 //! Two departures from the textbook:
 //!

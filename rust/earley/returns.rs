@@ -1,11 +1,12 @@
 //! Return addresses, and interned sets of them.
 //!
-//! An address is a row and a set of nonterminals that it called; completing it goes on with
-//! whatever in that row waits for one of them. A set has at most one address of each row.
+//! An address is a context (the items of a row that call nonterminals) and a set of nonterminals
+//! that it called; completing it goes on with whatever in that context waits for one of them. A
+//! set has at most one address of each context.
 
 use rustc_hash::FxHashMap;
 
-use crate::index::{CalledId, IndexVec, NonterminalId, ReturnId, ReturnSetId, RowId};
+use crate::index::{CalledId, ContextId, IndexVec, NonterminalId, ReturnId, ReturnSetId};
 use crate::interner::SliceInterner;
 
 /// The return address of the start symbol: completing it accepts the text.
@@ -55,13 +56,13 @@ impl CalledSets {
 /// All return addresses and sets of them met so far.
 #[derive(Clone, Debug)]
 pub(super) struct Returns {
-    addresses: IndexVec<ReturnId, (RowId, CalledId)>,
-    by_address: FxHashMap<(RowId, CalledId), ReturnId>,
+    addresses: IndexVec<ReturnId, (ContextId, CalledId)>,
+    by_address: FxHashMap<(ContextId, CalledId), ReturnId>,
     /// The sets of one address.
-    only: FxHashMap<(RowId, CalledId), ReturnSetId>,
+    only: FxHashMap<(ContextId, CalledId), ReturnSetId>,
     sets: SliceInterner<ReturnSetId, ReturnId>,
     unions: FxHashMap<(ReturnSetId, ReturnSetId), ReturnSetId>,
-    scratch: Vec<(RowId, CalledId)>,
+    scratch: Vec<(ContextId, CalledId)>,
 }
 
 impl Returns {
@@ -75,13 +76,13 @@ impl Returns {
             scratch: Vec::new(),
         };
         returns.sets.intern(&[]);
-        // No row calls the start symbol; the address only has to be different from all others.
-        returns.addresses.push((RowId(u32::MAX), NOTHING));
+        // No context calls the start symbol; the address only has to be different from all others.
+        returns.addresses.push((ContextId(u32::MAX), NOTHING));
         returns
     }
 
-    /// The row that called, and what it called.
-    pub(super) fn address(&self, id: ReturnId) -> (RowId, CalledId) {
+    /// The context that called, and what it called.
+    pub(super) fn address(&self, id: ReturnId) -> (ContextId, CalledId) {
         self.addresses[id]
     }
 
@@ -96,16 +97,16 @@ impl Returns {
     }
 
     /// The set of one address; the empty set if nothing was called.
-    pub(super) fn here(&mut self, row: RowId, called: CalledId) -> ReturnSetId {
+    pub(super) fn here(&mut self, context: ContextId, called: CalledId) -> ReturnSetId {
         if called == NOTHING {
             return NOWHERE;
         }
-        if let Some(&known) = self.only.get(&(row, called)) {
+        if let Some(&known) = self.only.get(&(context, called)) {
             return known;
         }
-        let address = self.address_of(row, called);
+        let address = self.address_of(context, called);
         let set = self.sets.intern(&[address]).0;
-        self.only.insert((row, called), set);
+        self.only.insert((context, called), set);
         set
     }
 
@@ -130,8 +131,8 @@ impl Returns {
         members.clear();
         let both = [self.sets.get(left), self.sets.get(right)].concat();
         members.extend(both.into_iter().map(|id| self.addresses[id]));
-        members.sort_unstable_by_key(|&(row, _)| row);
-        // Addresses of one row become one.
+        members.sort_unstable_by_key(|&(context, _)| context);
+        // Addresses of one context become one.
         members.dedup_by(|next, kept| {
             let same = next.0 == kept.0;
             if same {
@@ -140,7 +141,7 @@ impl Returns {
             same
         });
         let mut ids: Vec<ReturnId> =
-            members.iter().map(|&(row, called)| self.address_of(row, called)).collect();
+            members.iter().map(|&(context, called)| self.address_of(context, called)).collect();
         self.scratch = members;
         ids.sort_unstable();
         let set = self.sets.intern(&ids).0;
@@ -152,10 +153,13 @@ impl Returns {
         self.addresses.len() * 48 + self.sets.memory_bytes() + self.unions.capacity() * 13
     }
 
-    fn address_of(&mut self, row: RowId, called: CalledId) -> ReturnId {
+    fn address_of(&mut self, context: ContextId, called: CalledId) -> ReturnId {
         if called == NOTHING {
             return ROOT;
         }
-        *self.by_address.entry((row, called)).or_insert_with(|| self.addresses.push((row, called)))
+        *self
+            .by_address
+            .entry((context, called))
+            .or_insert_with(|| self.addresses.push((context, called)))
     }
 }

@@ -8,8 +8,8 @@ use super::predict::{Advance, Predictions};
 use super::program::{Program, Sym};
 use super::returns::{CalledSets, NOWHERE, ROOT, Returns};
 use crate::index::{
-    DotId, ExpectedId, Id, IndexVec, LexemeId, NonterminalId, ReturnId, ReturnSetId, RowId,
-    TokenTerminalId,
+    ContextId, DotId, ExpectedId, Id, IndexVec, LexemeId, NonterminalId, ReturnId, ReturnSetId,
+    RowId, TokenTerminalId,
 };
 use crate::interner::SliceInterner;
 
@@ -28,6 +28,8 @@ const _: () = assert!(size_of::<Item>() == 8);
 /// An Earley set.
 #[derive(Clone, Debug)]
 pub struct Row {
+    /// The items of the kernel that call nonterminals.
+    context: ContextId,
     /// The lexemes that may start here.
     pub lexemes: Arc<[LexemeId]>,
     /// The token terminals that may be scanned here.
@@ -43,6 +45,9 @@ pub struct Rows {
     /// For each row its kernel: sorted, one item a dot. What follows by prediction is worked out
     /// where it is needed.
     kernels: SliceInterner<RowId, Item>,
+    /// The items of kernels that call nonterminals. Return addresses name these and not the row:
+    /// rows that differ in the terminals they wait for call under the same address.
+    contexts: SliceInterner<ContextId, Item>,
     /// Lists of terminals that many rows share.
     expected: SliceInterner<ExpectedId, Sym>,
     /// For each list its parts.
@@ -66,6 +71,7 @@ impl Rows {
         let mut rows = Self {
             sets: IndexVec::new(),
             kernels: SliceInterner::default(),
+            contexts: SliceInterner::default(),
             expected: SliceInterner::default(),
             expected_parts: Vec::new(),
             predictions: Predictions::default(),
@@ -105,16 +111,17 @@ impl Rows {
         if let Some(&row) = self.gotos.get(&(from, terminal)) {
             return row;
         }
+        let context = self.sets[from].context;
         let mut kernel = Vec::new();
         let mut completed = NOWHERE;
         for index in 0..self.kernels.get(from).len() {
             let item = self.kernels.get(from)[index];
             match program.symbol(item.dot) {
                 Some(Sym::Nonterminal(called)) => {
-                    let outer = self.outer(program, from, item, called);
+                    let outer = self.outer(program, context, item, called);
                     let prediction = self.predictions.of(program, &mut self.called, called);
                     for &advance in prediction.after(terminal) {
-                        let returns = self.advance_returns(from, outer, advance);
+                        let returns = self.advance_returns(context, outer, advance);
                         match advance.dot {
                             Some(dot) => kernel.push(Item { dot, returns }),
                             None => {
@@ -167,6 +174,7 @@ impl Rows {
         self.bytes
             + self.sets.len() * size_of::<Row>()
             + self.kernels.memory_bytes()
+            + self.contexts.memory_bytes()
             + self.expected.memory_bytes()
             + self.predictions.memory_bytes()
             + self.called.memory_bytes()
@@ -174,11 +182,11 @@ impl Rows {
             + (self.completions.capacity() + self.gotos.capacity() + self.unions.capacity()) * 24
     }
 
-    /// Where a call returns that an item of a row makes: a tail call where the item returns.
+    /// Where a call returns that an item of a context makes: a tail call where the item returns.
     fn outer(
         &mut self,
         program: &Program,
-        row: RowId,
+        context: ContextId,
         item: Item,
         called: NonterminalId,
     ) -> ReturnSetId {
@@ -186,12 +194,17 @@ impl Rows {
             return item.returns;
         }
         let called = self.called.intern(&[called]);
-        self.returns.here(row, called)
+        self.returns.here(context, called)
     }
 
     /// Where a predicted item returns, when the call that predicted it returns to `outer`.
-    fn advance_returns(&mut self, row: RowId, outer: ReturnSetId, advance: Advance) -> ReturnSetId {
-        let here = self.returns.here(row, advance.called);
+    fn advance_returns(
+        &mut self,
+        context: ContextId,
+        outer: ReturnSetId,
+        advance: Advance,
+    ) -> ReturnSetId {
+        let here = self.returns.here(context, advance.called);
         let outer = if advance.inherits { outer } else { NOWHERE };
         self.returns.union(&mut self.called, here, outer)
     }
@@ -206,19 +219,19 @@ impl Rows {
         if address == ROOT {
             items.push(Item { dot: ACCEPTED, returns: NOWHERE });
         } else {
-            let (row, completed) = self.returns.address(address);
+            let (context, completed) = self.returns.address(address);
             let completed: Vec<NonterminalId> = self.called.members(completed).to_vec();
-            for item in self.kernels.get(row).to_vec() {
+            for item in self.contexts.get(context).to_vec() {
                 let Some(Sym::Nonterminal(called)) = program.symbol(item.dot) else { continue };
                 if !program.is_last(item.dot) && completed.contains(&called) {
                     items.push(Item { dot: program.next(item.dot), returns: item.returns });
                 }
-                let outer = self.outer(program, row, item, called);
+                let outer = self.outer(program, context, item, called);
                 let prediction = self.predictions.of(program, &mut self.called, called);
                 for &nonterminal in &completed {
                     for &advance in prediction.after(Sym::Nonterminal(nonterminal)) {
                         let Some(dot) = advance.dot else { continue };
-                        let returns = self.advance_returns(row, outer, advance);
+                        let returns = self.advance_returns(context, outer, advance);
                         items.push(Item { dot, returns });
                     }
                 }
@@ -282,7 +295,10 @@ impl Rows {
         }
         let (lexemes, tokens) = self.expected_parts[expected.index()].clone();
         let accepts = kernel.iter().any(|item| item.dot == ACCEPTED);
-        self.sets.push(Row { lexemes, tokens, accepts })
+        let calls = |item: &&Item| matches!(program.symbol(item.dot), Some(Sym::Nonterminal(_)));
+        let calling: Vec<Item> = kernel.iter().filter(calls).copied().collect();
+        let context = self.contexts.intern(&calling).0;
+        self.sets.push(Row { context, lexemes, tokens, accepts })
     }
 }
 
