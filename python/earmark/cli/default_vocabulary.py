@@ -32,14 +32,14 @@ ing ed er est ly tion ment ness able ible ful less ous ive al ial ic ize ise ist
 th ch sh st nd nt ss ll ee oo ea ou ai qu ck gh ph wh es en an on in at or ar us um ia io ae
 """.split()
 
-JOINTS = """
+JOINTS = r"""
 {" "} ": ", "], }, {} [] [" "] [{ }] }} ]] null, true, false, \" \n \u \\ () (" ") ); (); => ->
 == != <= >= && || ++ -- += -= // /* */ :: ... .. </ /> <!-- --> ## ``` http https :// .com .org
 www. @ .py .json
 """.split()
 
 #: Joints that hold spaces.
-SPACED = ['": ', '": "', '": [', '": {', '", ', '", "', "}, {", "], [", ", ", ": ", " = ", "{ ", " }"]
+SPACED = ['": ', '": "', '": [', '": {', '", ', '", "', "}, {", "], [", ", ", ": ", " = ", "{ "]
 
 LONGEST_RUN = 16
 
