@@ -13,8 +13,13 @@ pub mod error;
 pub mod index;
 pub mod span;
 
+pub mod compile;
+pub mod earley;
 pub mod frontend;
 pub mod grammar;
+pub mod lexer;
+pub mod split;
+pub mod vocab;
 
 pub use error::{GrammarError, GrammarErrorKind, MatchError};
 pub use grammar::Grammar;

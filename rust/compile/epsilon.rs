@@ -1,0 +1,129 @@
+//! Removes empty right-hand sides.
+//!
+//! Postcondition: no production is empty or `A → A`; `accepts_empty` says whether the empty text
+//! belongs to the grammar; every other text is derived as before.
+//!
+//! `A → x N y` with a nullable `N` becomes `A → x N y | x y`. A production with more than two
+//! nullable symbols is cut into a chain first, so that variants don't multiply.
+
+use super::bnf::Bnf;
+use crate::earley::Sym;
+use crate::index::{Id, NonterminalId};
+
+pub(super) fn eliminate_empty(bnf: &mut Bnf) {
+    let mut nullable = find_nullable(bnf);
+    bnf.accepts_empty |= nullable[bnf.start.index()];
+    for head in bnf.productions.ids() {
+        for symbols in std::mem::take(&mut bnf.productions[head]) {
+            expand(bnf, &mut nullable, head, symbols);
+        }
+    }
+    for head in bnf.productions.ids() {
+        let right_hand_sides = &mut bnf.productions[head];
+        right_hand_sides
+            .retain(|symbols| !symbols.is_empty() && *symbols != [Sym::Nonterminal(head)]);
+        let mut seen = rustc_hash::FxHashSet::default();
+        right_hand_sides.retain(|symbols| seen.insert(symbols.clone()));
+    }
+}
+
+fn is_nullable(nullable: &[bool], symbol: Sym) -> bool {
+    matches!(symbol, Sym::Nonterminal(id) if nullable[id.index()])
+}
+
+/// Adds the variants of a production without some of its nullable symbols.
+fn expand(bnf: &mut Bnf, nullable: &mut Vec<bool>, head: NonterminalId, symbols: Vec<Sym>) {
+    let mut head = head;
+    let mut rest = &symbols[..];
+    // The chain: `A → x N …` becomes `A → x N T`, `T → …`.
+    while rest.iter().filter(|&&symbol| is_nullable(nullable, symbol)).count() > 2 {
+        let cut = 1 + rest
+            .iter()
+            .position(|&symbol| is_nullable(nullable, symbol))
+            .expect("there are more than two");
+        let (front, back) = rest.split_at(cut);
+        let tail = bnf.productions.push(Vec::new());
+        nullable.push(back.iter().all(|&symbol| is_nullable(nullable, symbol)));
+        let mut chained = front.to_vec();
+        chained.push(Sym::Nonterminal(tail));
+        add_variants(bnf, nullable, head, &chained);
+        head = tail;
+        rest = back;
+    }
+    add_variants(bnf, nullable, head, rest);
+}
+
+/// At most two symbols are nullable, hence at most four variants.
+fn add_variants(bnf: &mut Bnf, nullable: &[bool], head: NonterminalId, symbols: &[Sym]) {
+    let mut variants: Vec<Vec<Sym>> = vec![Vec::with_capacity(symbols.len())];
+    for &symbol in symbols {
+        let without = if is_nullable(nullable, symbol) { variants.clone() } else { Vec::new() };
+        variants.iter_mut().for_each(|variant| variant.push(symbol));
+        variants.extend(without);
+    }
+    bnf.productions[head].extend(variants);
+}
+
+fn find_nullable(bnf: &Bnf) -> Vec<bool> {
+    let mut nullable = vec![false; bnf.productions.len()];
+    let mut missing: Vec<(NonterminalId, usize)> = Vec::new();
+    let mut used_in: Vec<Vec<usize>> = vec![Vec::new(); bnf.productions.len()];
+    let mut ready = Vec::new();
+    for (head, right_hand_sides) in bnf.productions.iter_enumerated() {
+        for symbols in right_hand_sides {
+            if !symbols.iter().all(|symbol| matches!(symbol, Sym::Nonterminal(_))) {
+                continue;
+            }
+            for symbol in symbols {
+                if let Sym::Nonterminal(id) = symbol {
+                    used_in[id.index()].push(missing.len());
+                }
+            }
+            missing.push((head, symbols.len()));
+            if symbols.is_empty() && !nullable[head.index()] {
+                nullable[head.index()] = true;
+                ready.push(head);
+            }
+        }
+    }
+    while let Some(id) = ready.pop() {
+        for &production in &used_in[id.index()] {
+            let (head, nonterminals) = &mut missing[production];
+            *nonterminals -= 1;
+            if *nonterminals == 0 && !nullable[head.index()] {
+                nullable[head.index()] = true;
+                ready.push(*head);
+            }
+        }
+    }
+    nullable
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bnf::tests::{parse, print};
+    use super::*;
+
+    fn after(text: &str) -> (String, bool) {
+        let mut bnf = parse(text);
+        eliminate_empty(&mut bnf);
+        (print(&bnf), bnf.accepts_empty)
+    }
+
+    #[test]
+    fn nullable_symbols_become_optional() {
+        assert_eq!(after("0: a 1 b\n1: | c"), ("0: a 1 b | a b\n1: c\n".into(), false));
+    }
+
+    #[test]
+    fn self_productions_go() {
+        assert_eq!(after("0: | 0 0 | a"), ("0: 0 0 | a\n".into(), true));
+    }
+
+    #[test]
+    fn many_nullable_symbols_make_a_chain() {
+        let (text, empty) = after("0: 1 1 1 1 1 1\n1: | a");
+        assert!(empty);
+        assert!(text.lines().count() < 10 && text.len() < 200, "{text}");
+    }
+}

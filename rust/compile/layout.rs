@@ -1,0 +1,89 @@
+//! Productions → flat arrays, without what is not used.
+
+use std::sync::Arc;
+
+use super::bnf::Bnf;
+use super::regular::Regular;
+use crate::earley::{Program, Sym};
+use crate::grammar::{Grammar, TokenTerminal};
+use crate::index::{Id, IndexVec, LexemeId, NonterminalId, RegexId, TokenTerminalId};
+use crate::lexer::Lexer;
+
+/// A regular terminal.
+#[derive(Clone, Debug)]
+pub struct Lexeme {
+    /// The lexer state at its start.
+    pub start: RegexId,
+    /// The terminal's name or text; empty where several were merged.
+    pub name: String,
+}
+
+/// A grammar ready to be run: immutable, shared by all matchers.
+#[derive(Clone, Debug)]
+pub struct CompiledGrammar {
+    /// What it was compiled from.
+    pub source: Arc<Grammar>,
+    /// The productions.
+    pub program: Program,
+    /// The start symbol; `None` if only the empty text belongs to the grammar.
+    pub start: Option<NonterminalId>,
+    /// Whether the empty text belongs to the grammar.
+    pub accepts_empty: bool,
+    /// The lexemes; none matches the empty text.
+    pub lexemes: IndexVec<LexemeId, Lexeme>,
+    /// The token terminals.
+    pub tokens: IndexVec<TokenTerminalId, TokenTerminal>,
+    /// The lexer in its first state; whoever runs it takes a copy.
+    pub lexer: Lexer,
+}
+
+impl CompiledGrammar {
+    /// Bytes of memory held, without the source.
+    pub fn memory_bytes(&self) -> usize {
+        self.program.memory_bytes() + self.lexemes.len() * 48 + self.lexer.memory_bytes()
+    }
+}
+
+pub(super) fn lay_out(source: &Arc<Grammar>, regular: Regular, bnf: &Bnf) -> CompiledGrammar {
+    let mut numbers: Vec<Option<NonterminalId>> = vec![None; bnf.productions.len()];
+    let mut used = 0;
+    for (id, right_hand_sides) in bnf.productions.iter_enumerated() {
+        if !right_hand_sides.is_empty() {
+            numbers[id.index()] = Some(NonterminalId::new(used));
+            used += 1;
+        }
+    }
+    let mut lexemes = IndexVec::new();
+    let mut lexeme_numbers: Vec<Option<LexemeId>> = vec![None; bnf.lexemes.len()];
+    let mut program = Program::new(used);
+    for (id, right_hand_sides) in bnf.productions.iter_enumerated() {
+        let Some(head) = numbers[id.index()] else { continue };
+        for symbols in right_hand_sides {
+            let symbols: Vec<Sym> = symbols
+                .iter()
+                .map(|symbol| match *symbol {
+                    Sym::Lexeme(id) => {
+                        Sym::Lexeme(*lexeme_numbers[id.index()].get_or_insert_with(|| {
+                            let lexeme = &bnf.lexemes[id];
+                            lexemes.push(Lexeme { start: lexeme.regex, name: lexeme.name.clone() })
+                        }))
+                    }
+                    Sym::Token(id) => Sym::Token(id),
+                    Sym::Nonterminal(id) => Sym::Nonterminal(
+                        numbers[id.index()].expect("pruned productions hold no empty nonterminal"),
+                    ),
+                })
+                .collect();
+            program.push(head, &symbols);
+        }
+    }
+    CompiledGrammar {
+        source: Arc::clone(source),
+        program,
+        start: numbers[bnf.start.index()],
+        accepts_empty: bnf.accepts_empty,
+        lexemes,
+        tokens: bnf.tokens.clone(),
+        lexer: Lexer::new(regular.regexes),
+    }
+}

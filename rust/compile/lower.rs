@@ -1,0 +1,279 @@
+//! IR → productions. Groups and repetitions become nonterminals; regular parts become lexemes.
+//!
+//! Repetitions with counts become O(log n) productions by halving: `x{0,8}` is
+//! `x{0,4} | x{4} x{0,4}`.
+
+use rustc_hash::FxHashMap;
+
+use super::bnf::{Bnf, BnfLexeme};
+use super::regular::Regular;
+use crate::earley::Sym;
+use crate::grammar::{Expr, Grammar, SymbolKind, TokenTerminal};
+use crate::index::{ExprId, IndexVec, LexemeId, NonterminalId, RegexId, TokenTerminalId};
+use crate::lexer::{DEAD, EPSILON};
+
+pub(super) fn lower(grammar: &Grammar, regular: &mut Regular, fold: bool) -> Bnf {
+    let mut lower = Lower {
+        grammar,
+        regular,
+        fold,
+        productions: IndexVec::new(),
+        lexemes: IndexVec::new(),
+        tokens: IndexVec::new(),
+        lexeme_ids: FxHashMap::default(),
+        nullable_lexemes: FxHashMap::default(),
+        token_ids: FxHashMap::default(),
+        nonterminals: FxHashMap::default(),
+        powers: FxHashMap::default(),
+        ranges: FxHashMap::default(),
+        open: Vec::new(),
+    };
+    let start = lower.fresh();
+    let symbol = &grammar.symbols[grammar.start];
+    let ignored = lower.regular.ignored;
+    let mut first: Vec<Sym> = lower.lexeme(ignored, String::new());
+    if symbol.kind == SymbolKind::Terminal || lower.regular.in_rule(symbol.body).is_some() {
+        first.extend(lower.symbols(symbol.body, &symbol.name));
+    } else {
+        first.push(Sym::Nonterminal(lower.nonterminal(symbol.body)));
+    }
+    lower.productions[start].push(first);
+    while let Some((expr, nonterminal)) = lower.open.pop() {
+        lower.define(expr, nonterminal);
+    }
+    Bnf {
+        start,
+        accepts_empty: false,
+        productions: lower.productions,
+        lexemes: lower.lexemes,
+        tokens: lower.tokens,
+    }
+}
+
+struct Lower<'a> {
+    grammar: &'a Grammar,
+    regular: &'a mut Regular,
+    fold: bool,
+    productions: IndexVec<NonterminalId, Vec<Vec<Sym>>>,
+    lexemes: IndexVec<LexemeId, BnfLexeme>,
+    tokens: IndexVec<TokenTerminalId, TokenTerminal>,
+    lexeme_ids: FxHashMap<(RegexId, String), LexemeId>,
+    /// Nonterminals for "this lexeme or nothing".
+    nullable_lexemes: FxHashMap<LexemeId, NonterminalId>,
+    token_ids: FxHashMap<TokenTerminal, TokenTerminalId>,
+    nonterminals: FxHashMap<ExprId, NonterminalId>,
+    /// Nonterminals for `x` exactly 2^k times.
+    powers: FxHashMap<(Sym, u32), Sym>,
+    /// Nonterminals for `x` zero to n times.
+    ranges: FxHashMap<(Sym, u32), Sym>,
+    /// Nonterminals whose productions are still to be made.
+    open: Vec<(ExprId, NonterminalId)>,
+}
+
+impl Lower<'_> {
+    fn fresh(&mut self) -> NonterminalId {
+        self.productions.push(Vec::new())
+    }
+
+    /// The nonterminal of an expression that is not regular.
+    fn nonterminal(&mut self, expr: ExprId) -> NonterminalId {
+        if let Some(&known) = self.nonterminals.get(&expr) {
+            return known;
+        }
+        let fresh = self.fresh();
+        self.nonterminals.insert(expr, fresh);
+        self.open.push((expr, fresh));
+        fresh
+    }
+
+    /// Makes the productions of an expression.
+    fn define(&mut self, expr: ExprId, nonterminal: NonterminalId) {
+        let grammar = self.grammar;
+        match &grammar.exprs[expr] {
+            Expr::Alt(parts) => {
+                let mut merged = Vec::new();
+                for &part in parts {
+                    match self.regular.in_rule(part) {
+                        Some(regex) if self.fold && !self.is_named(part) => merged.push(regex),
+                        _ => {
+                            let symbols = self.sequence(part);
+                            self.productions[nonterminal].push(symbols);
+                        }
+                    }
+                }
+                if !merged.is_empty() {
+                    let regex = self.regular.regexes.or(&merged);
+                    let symbols = self.lexeme(regex, String::new());
+                    self.productions[nonterminal].push(symbols);
+                }
+            }
+            &Expr::Repeat { expr, min, max } => {
+                let part = self.single(expr);
+                let symbols = self.repeat(part, min, max);
+                self.productions[nonterminal].push(symbols);
+            }
+            Expr::Symbol(symbol) => {
+                let symbols = self.sequence(grammar.symbols[*symbol].body);
+                self.productions[nonterminal].push(symbols);
+            }
+            _ => {
+                let symbols = self.sequence(expr);
+                self.productions[nonterminal].push(symbols);
+            }
+        }
+    }
+
+    fn is_named(&self, expr: ExprId) -> bool {
+        matches!(self.grammar.exprs[expr], Expr::Symbol(_))
+    }
+
+    /// The symbols of an expression, nested sequences flattened, nameless neighbours merged.
+    fn sequence(&mut self, expr: ExprId) -> Vec<Sym> {
+        let grammar = self.grammar;
+        let mut symbols = Vec::new();
+        let mut merged: Option<RegexId> = None;
+        let mut stack = vec![expr];
+        while let Some(part) = stack.pop() {
+            let regex = self.regular.in_rule(part);
+            if let (Some(regex), true) = (regex, self.fold && !self.is_named(part)) {
+                let before = merged.unwrap_or(EPSILON);
+                merged = Some(self.regular.regexes.concat(before, regex));
+                continue;
+            }
+            if let Some(regex) = merged.take() {
+                symbols.extend(self.lexeme(regex, String::new()));
+            }
+            match &grammar.exprs[part] {
+                Expr::Seq(parts) if regex.is_none() => stack.extend(parts.iter().rev()),
+                _ => symbols.extend(self.symbols(part, "")),
+            }
+        }
+        if let Some(regex) = merged {
+            symbols.extend(self.lexeme(regex, String::new()));
+        }
+        symbols
+    }
+
+    /// The symbols of one part: none for the empty text.
+    fn symbols(&mut self, expr: ExprId, name: &str) -> Vec<Sym> {
+        let grammar = self.grammar;
+        if let Some(regex) = self.regular.in_rule(expr) {
+            let name = match &grammar.exprs[expr] {
+                Expr::Symbol(symbol) => grammar.symbols[*symbol].name.clone(),
+                Expr::Literal(_) | Expr::Class(_) | Expr::Bytes(_) if name.is_empty() => {
+                    grammar.print_expr(expr)
+                }
+                _ => name.to_owned(),
+            };
+            return self.lexeme(regex, name);
+        }
+        match &grammar.exprs[expr] {
+            Expr::Token(terminal) => {
+                let id = *self
+                    .token_ids
+                    .entry(terminal.clone())
+                    .or_insert_with(|| self.tokens.push(terminal.clone()));
+                vec![Sym::Token(id)]
+            }
+            _ => vec![Sym::Nonterminal(self.nonterminal(expr))],
+        }
+    }
+
+    /// One symbol for an expression: `None` for the empty text.
+    fn single(&mut self, expr: ExprId) -> Option<Sym> {
+        match &self.symbols(expr, "")[..] {
+            [] => None,
+            [one] => Some(*one),
+            _ => unreachable!("a part is at most one symbol"),
+        }
+    }
+
+    /// A lexeme; if it may be empty, a nonterminal for "the lexeme or nothing".
+    fn lexeme(&mut self, regex: RegexId, name: String) -> Vec<Sym> {
+        if regex == EPSILON {
+            return Vec::new();
+        }
+        let nullable = self.regular.regexes.is_nullable(regex);
+        let regex = if nullable { self.regular.regexes.without_empty(regex) } else { regex };
+        if regex == DEAD {
+            // No production: the nonterminal is not productive and will be pruned.
+            return vec![Sym::Nonterminal(self.fresh())];
+        }
+        let id = *self.lexeme_ids.entry((regex, name)).or_insert_with_key(|(_, name)| {
+            self.lexemes.push(BnfLexeme { regex, name: name.clone() })
+        });
+        if !nullable {
+            return vec![Sym::Lexeme(id)];
+        }
+        if let Some(&known) = self.nullable_lexemes.get(&id) {
+            return vec![Sym::Nonterminal(known)];
+        }
+        let optional = self.fresh();
+        self.productions[optional] = vec![vec![], vec![Sym::Lexeme(id)]];
+        self.nullable_lexemes.insert(id, optional);
+        vec![Sym::Nonterminal(optional)]
+    }
+
+    fn repeat(&mut self, part: Option<Sym>, min: u32, max: Option<u32>) -> Vec<Sym> {
+        let Some(part) = part else { return Vec::new() };
+        let (exact, more) = match max {
+            // One `x` less before a loop of at least one.
+            None => (min.saturating_sub(1), None),
+            Some(max) => (min, Some(max - min)),
+        };
+        let mut symbols = self.power(part, exact);
+        match more {
+            None => {
+                let many = self.fresh();
+                let base = if min == 0 { vec![] } else { vec![part] };
+                self.productions[many] = vec![base, vec![Sym::Nonterminal(many), part]];
+                symbols.push(Sym::Nonterminal(many));
+            }
+            Some(0) => {}
+            Some(more) => symbols.push(self.at_most(part, more)),
+        }
+        symbols
+    }
+
+    /// `part` exactly `count` times.
+    fn power(&mut self, part: Sym, count: u32) -> Vec<Sym> {
+        let mut symbols = Vec::new();
+        let mut unit = part;
+        for bit in 0..32 - count.leading_zeros() {
+            if bit > 0 {
+                unit = match self.powers.get(&(part, bit)) {
+                    Some(&known) => known,
+                    None => {
+                        let double = self.fresh();
+                        self.productions[double] = vec![vec![unit, unit]];
+                        self.powers.insert((part, bit), Sym::Nonterminal(double));
+                        Sym::Nonterminal(double)
+                    }
+                };
+            }
+            if count >> bit & 1 == 1 {
+                symbols.push(unit);
+            }
+        }
+        symbols
+    }
+
+    /// `part` at most `count` times, `count` > 0. The recursion is log₂ `count` deep.
+    fn at_most(&mut self, part: Sym, count: u32) -> Sym {
+        if let Some(&known) = self.ranges.get(&(part, count)) {
+            return known;
+        }
+        let range = self.fresh();
+        self.ranges.insert((part, count), Sym::Nonterminal(range));
+        self.productions[range] = if count == 1 {
+            vec![vec![], vec![part]]
+        } else {
+            let few = self.at_most(part, count / 2);
+            let rest = self.at_most(part, count - count / 2);
+            let mut many = self.power(part, count / 2);
+            many.push(rest);
+            vec![vec![few], many]
+        };
+        Sym::Nonterminal(range)
+    }
+}

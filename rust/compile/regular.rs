@@ -1,0 +1,253 @@
+//! Which expressions are regular, and their regexes.
+//!
+//! Postcondition: in a terminal, every expression has a regex; in a rule, every expression that
+//! refers to no recursive symbol and no model token has one (only single literals, classes and
+//! terminals when folding is off). Where `%ignore` is given, a terminal's regex as seen from a rule
+//! ends with any number of ignored texts.
+
+use crate::error::{GrammarError, GrammarErrorKind};
+use crate::grammar::{Expr, Grammar, SymbolKind};
+use crate::index::{ExprId, Id, RegexId};
+use crate::lexer::{ByteSet, EPSILON, RegexSet};
+
+/// Deeper nesting in rules stays in productions; in terminals it is an error. Nested alternatives
+/// are copied into the level above, so the cost grows with the square of this.
+const MAX_DEPTH: u32 = 250;
+/// The most character ranges in all classes together.
+const MAX_CLASS_RANGES: usize = 1 << 21;
+
+/// Where an expression stands: `ignore` applies in rules only.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Context {
+    Rule,
+    Terminal,
+}
+
+/// The regexes of regular expressions.
+pub(super) struct Regular {
+    pub(super) regexes: RegexSet,
+    /// By expression and context.
+    found: Vec<Option<RegexId>>,
+    /// Any number of ignored texts; ε where nothing is ignored.
+    pub(super) ignored: RegexId,
+}
+
+impl Regular {
+    /// The regex of an expression in a rule, if it is regular.
+    pub(super) fn in_rule(&self, expr: ExprId) -> Option<RegexId> {
+        self.found[node(expr, Context::Rule)]
+    }
+}
+
+const fn node(expr: ExprId, context: Context) -> usize {
+    expr.0 as usize * 2 + context as usize
+}
+
+fn place(node: usize) -> (ExprId, Context) {
+    (ExprId::new(node / 2), if node % 2 == 0 { Context::Rule } else { Context::Terminal })
+}
+
+pub(super) fn find_regular(grammar: &Grammar, fold: bool) -> Result<Regular, GrammarError> {
+    let mut finder = Finder {
+        grammar,
+        fold,
+        depths: vec![0; grammar.exprs.len() * 2],
+        class_ranges: 0,
+        regular: Regular {
+            regexes: RegexSet::default(),
+            found: vec![None; grammar.exprs.len() * 2],
+            ignored: EPSILON,
+        },
+    };
+    let mut order = Order::new(grammar.exprs.len() * 2);
+    let mut ignored = Vec::new();
+    for &expr in &grammar.ignore {
+        finder.visit_from(node(expr, Context::Terminal), &mut order)?;
+        ignored.extend(finder.regular.found[node(expr, Context::Terminal)]);
+    }
+    let ignored = finder.regular.regexes.or(&ignored);
+    finder.regular.ignored = finder.regular.regexes.repeat(ignored, 0, None);
+    let start = &grammar.symbols[grammar.start];
+    let context = match start.kind {
+        SymbolKind::Rule => Context::Rule,
+        SymbolKind::Terminal => Context::Terminal,
+    };
+    finder.visit_from(node(start.body, context), &mut order)?;
+    if start.kind == SymbolKind::Terminal {
+        // Seen from outside it is one lexeme with ignored text behind it.
+        let regex = finder.regular.found[node(start.body, Context::Terminal)];
+        let ignored = finder.regular.ignored;
+        finder.regular.found[node(start.body, Context::Rule)] =
+            regex.map(|regex| finder.regular.regexes.concat(regex, ignored));
+    }
+    Ok(finder.regular)
+}
+
+struct Finder<'a> {
+    grammar: &'a Grammar,
+    fold: bool,
+    regular: Regular,
+    /// Nesting of regular expressions.
+    depths: Vec<u32>,
+    class_ranges: usize,
+}
+
+impl Finder<'_> {
+    /// The parts of an expression; a symbol's part is its body.
+    fn part(&self, at: usize, index: usize) -> Option<usize> {
+        let (expr, context) = place(at);
+        let part = match &self.grammar.exprs[expr] {
+            Expr::Seq(parts) | Expr::Alt(parts) => node(*parts.get(index)?, context),
+            Expr::Repeat { expr, .. } if index == 0 => node(*expr, context),
+            Expr::Symbol(symbol) if index == 0 => {
+                let symbol = &self.grammar.symbols[*symbol];
+                let inside = match symbol.kind {
+                    SymbolKind::Terminal => Context::Terminal,
+                    SymbolKind::Rule => context,
+                };
+                node(symbol.body, inside)
+            }
+            _ => return None,
+        };
+        Some(part)
+    }
+
+    /// Visits all expressions below `root`, parts first. Strongly connected components (Tarjan
+    /// 1972, with an explicit stack) tell which are recursive.
+    fn visit_from(&mut self, root: usize, order: &mut Order) -> Result<(), GrammarError> {
+        if order.index[root] != 0 {
+            return Ok(());
+        }
+        let mut calls = vec![(root, 0)];
+        order.enter(root);
+        while let Some((at, next)) = calls.last_mut() {
+            let at = *at;
+            if let Some(part) = self.part(at, *next) {
+                *next += 1;
+                if order.index[part] == 0 {
+                    order.enter(part);
+                    calls.push((part, 0));
+                } else if order.on_stack[part] {
+                    order.low[at] = order.low[at].min(order.index[part]);
+                }
+                continue;
+            }
+            calls.pop();
+            if let Some(&(caller, _)) = calls.last() {
+                order.low[caller] = order.low[caller].min(order.low[at]);
+            }
+            if order.low[at] == order.index[at] {
+                let mut alone = order.stack.last() == Some(&at);
+                alone &= (0..).map_while(|i| self.part(at, i)).all(|part| part != at);
+                while let Some(member) = order.stack.pop() {
+                    order.on_stack[member] = false;
+                    if member == at {
+                        break;
+                    }
+                }
+                if alone {
+                    self.finish(at)?;
+                } else if place(at).1 == Context::Terminal {
+                    return Err(GrammarError::new(
+                        GrammarErrorKind::Unsupported,
+                        "a terminal refers to itself",
+                    )
+                    .with_hint("make it a rule: only rules may be recursive"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives an expression that is not recursive its regex, if all its parts have one.
+    fn finish(&mut self, at: usize) -> Result<(), GrammarError> {
+        let (expr, context) = place(at);
+        let grammar = self.grammar;
+        let expr = &grammar.exprs[expr];
+        let (mut parts, mut depth) = (Vec::new(), 0);
+        let compound = matches!(expr, Expr::Seq(_) | Expr::Alt(_) | Expr::Repeat { .. });
+        for part in (0..).map_while(|index| self.part(at, index)) {
+            let Some(regex) = self.regular.found[part] else { return Ok(()) };
+            parts.push(regex);
+            depth = depth.max(self.depths[part] + u32::from(compound));
+        }
+        let terminal = match expr {
+            Expr::Symbol(symbol) => grammar.symbols[*symbol].kind == SymbolKind::Terminal,
+            Expr::Literal(_) | Expr::Class(_) | Expr::Bytes(_) => true,
+            Expr::Token(_) => return Ok(()),
+            _ => false,
+        };
+        if context == Context::Rule && !terminal && !self.fold {
+            return Ok(());
+        }
+        if depth > MAX_DEPTH {
+            return match context {
+                Context::Rule => Ok(()),
+                Context::Terminal => Err(GrammarError::new(
+                    GrammarErrorKind::Limit,
+                    format!("a terminal is nested {depth} deep; the limit is {MAX_DEPTH}"),
+                )
+                .with_hint("write it with fewer nested groups, or as rules")),
+            };
+        }
+        self.depths[at] = depth;
+        let set = &mut self.regular.regexes;
+        let mut regex = match expr {
+            Expr::Literal(bytes) => set.literal(bytes),
+            Expr::Class(ranges) => {
+                self.class_ranges += ranges.len();
+                if self.class_ranges > MAX_CLASS_RANGES {
+                    return Err(GrammarError::new(
+                        GrammarErrorKind::Limit,
+                        format!("the character classes have more than {MAX_CLASS_RANGES} ranges"),
+                    ));
+                }
+                set.class(ranges)
+            }
+            Expr::Bytes(ranges) => {
+                let mut bytes = ByteSet::EMPTY;
+                ranges.iter().for_each(|&(low, high)| bytes.insert_range(low, high));
+                set.bytes(bytes)
+            }
+            Expr::Seq(_) => parts.iter().rev().fold(EPSILON, |rest, &part| set.concat(part, rest)),
+            Expr::Alt(_) => set.or(&parts),
+            &Expr::Repeat { min, max, .. } => set.repeat(parts[0], min, max),
+            Expr::Symbol(_) => parts[0],
+            Expr::Token(_) => unreachable!("returned above"),
+        };
+        if context == Context::Rule && terminal {
+            regex = set.concat(regex, self.regular.ignored);
+        }
+        self.regular.found[at] = Some(regex);
+        Ok(())
+    }
+}
+
+/// Tarjan's bookkeeping; index 0 is "not visited".
+struct Order {
+    index: Vec<u32>,
+    low: Vec<u32>,
+    on_stack: Vec<bool>,
+    stack: Vec<usize>,
+    next: u32,
+}
+
+impl Order {
+    fn new(len: usize) -> Self {
+        Self {
+            index: vec![0; len],
+            low: vec![0; len],
+            on_stack: vec![false; len],
+            stack: Vec::new(),
+            next: 1,
+        }
+    }
+
+    fn enter(&mut self, node: usize) {
+        self.index[node] = self.next;
+        self.low[node] = self.next;
+        self.next += 1;
+        self.on_stack[node] = true;
+        self.stack.push(node);
+    }
+}

@@ -1,0 +1,33 @@
+//! Earley sets over terminals (Earley 1970), hash-consed. Knows no bytes and no model tokens.
+//!
+//! Takes a [`Program`] (productions as flat arrays, built by `compile/`); gives [`Rows`]: sets of
+//! items, and the set that follows when a terminal is scanned.
+//!
+//! Glossary. *Item*: a dot in a production and a return address. *Row*: an Earley set, named by
+//! its kernel. *Kernel*: the items whose dot stands behind a symbol, from which the others follow
+//! by prediction. *Scan*: move the dots over a terminal. *Predict*: add the productions of a
+//! nonterminal before a dot. *Complete*: a production has been read; go on where it was called.
+//! *Return address*: the row that called a nonterminal, and that nonterminal.
+//!
+//! Two departures from the textbook:
+//!
+//! 1. Rows are not numbered by position but interned by kernel, and an item's origin is a return
+//!    address, not a position. A loop in the text comes back to a row that is already known, so
+//!    everything computed for it can be kept.
+//! 2. A nonterminal in the last place of a production returns straight to its caller's return
+//!    address (a tail call). Right recursion thus needs no chain of completions (what Leo 1991
+//!    solves by transitive items), and completion is one step: no row holds a finished item.
+//!
+//! Productions have no empty right-hand sides (`compile/` sees to it), so nullable symbols, hidden
+//! recursion and cycles need nothing here.
+//!
+//! Worked example, `L: x "," L | x`. Row 0 predicts both productions, returning to the root. Scan
+//! `x`: the kernel is {L → x·","L, root} plus "accepted". Scan `","`: {L → x ","·L, root}, which
+//! predicts L again with the *same* return address, since L stands last. Scan `x`: the same kernel
+//! as before, hence the same row. Any list needs three rows.
+
+mod program;
+mod rows;
+
+pub use program::{Program, Sym};
+pub use rows::{Row, Rows};

@@ -1,0 +1,79 @@
+//! The productions as the recogniser reads them: flat arrays, no names.
+
+use crate::index::{DotId, Id, IndexVec, LexemeId, NonterminalId, TokenTerminalId};
+
+/// A symbol of a production.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Sym {
+    /// A regular terminal.
+    Lexeme(LexemeId),
+    /// A terminal that stands for model tokens.
+    Token(TokenTerminalId),
+    /// A nonterminal.
+    Nonterminal(NonterminalId),
+}
+
+/// A reduced grammar without empty right-hand sides.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// For each dot the symbol behind it; `None` at a production's end.
+    after: IndexVec<DotId, Option<Sym>>,
+    /// For each nonterminal the first dots of its productions.
+    starts: IndexVec<NonterminalId, Vec<DotId>>,
+}
+
+impl Program {
+    /// A program of nonterminals `0..nonterminals` without productions.
+    pub fn new(nonterminals: usize) -> Self {
+        Self { after: IndexVec::new(), starts: vec![Vec::new(); nonterminals].into() }
+    }
+
+    /// Adds a production; `symbols` must not be empty.
+    pub fn push(&mut self, nonterminal: NonterminalId, symbols: &[Sym]) {
+        debug_assert!(!symbols.is_empty());
+        let start = DotId::new(self.after.len());
+        for &symbol in symbols {
+            self.after.push(Some(symbol));
+        }
+        self.after.push(None);
+        self.starts[nonterminal].push(start);
+    }
+
+    /// The symbol behind a dot.
+    #[inline]
+    pub fn after(&self, dot: DotId) -> Option<Sym> {
+        self.after[dot]
+    }
+
+    /// The dot behind the symbol behind `dot`.
+    #[inline]
+    pub fn next(&self, dot: DotId) -> DotId {
+        DotId(dot.0 + 1)
+    }
+
+    /// The first dots of a nonterminal's productions.
+    #[inline]
+    pub fn starts(&self, nonterminal: NonterminalId) -> &[DotId] {
+        &self.starts[nonterminal]
+    }
+
+    /// The number of nonterminals.
+    pub fn nonterminals(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// The number of dots.
+    pub fn len(&self) -> usize {
+        self.after.len()
+    }
+
+    /// Whether there are no productions.
+    pub fn is_empty(&self) -> bool {
+        self.after.is_empty()
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.len() * size_of::<Option<Sym>>() + self.len() / 2 * 4 + self.nonterminals() * 24
+    }
+}

@@ -1,0 +1,138 @@
+//! Derivatives, and the expression without its empty text.
+
+use rustc_hash::FxHashMap;
+
+use super::node::{DEAD, EPSILON, Node, RegexSet, UNBOUNDED};
+use crate::index::RegexId;
+
+/// Derivatives by one byte that are already known, for parts shared between expressions.
+pub(super) type Memo = FxHashMap<(RegexId, u8), RegexId>;
+
+impl RegexSet {
+    /// What may follow `byte` in the texts of `root`. `class` stands for all bytes that the
+    /// expressions do not tell from `byte`.
+    ///
+    /// An explicit stack replaces recursion: a node is left there until its parts are in `memo`.
+    pub(super) fn derivative(
+        &mut self,
+        root: RegexId,
+        byte: u8,
+        class: u8,
+        memo: &mut Memo,
+    ) -> RegexId {
+        let mut stack = vec![root];
+        while let Some(&id) = stack.last() {
+            if memo.contains_key(&(id, class)) {
+                stack.pop();
+                continue;
+            }
+            if !self.first(id).contains(byte) {
+                memo.insert((id, class), DEAD);
+                stack.pop();
+                continue;
+            }
+            let known = |part: RegexId| memo.get(&(part, class)).copied();
+            let derived = match self.node(id) {
+                Node::Dead | Node::Epsilon => Some(DEAD),
+                Node::Bytes(_) => Some(EPSILON),
+                &Node::Concat(head, tail) => {
+                    let through = self.is_nullable(head).then(|| known(tail));
+                    match (known(head), through) {
+                        (None, _) => {
+                            stack.push(head);
+                            None
+                        }
+                        (_, Some(None)) => {
+                            stack.push(tail);
+                            None
+                        }
+                        (Some(derived), through) => {
+                            let left = self.concat(derived, tail);
+                            Some(match through.flatten() {
+                                Some(right) => self.or(&[left, right]),
+                                None => left,
+                            })
+                        }
+                    }
+                }
+                Node::Or(parts) => {
+                    let alive = |part: &&RegexId| self.first(**part).contains(byte);
+                    let missing: Vec<RegexId> = parts
+                        .iter()
+                        .filter(alive)
+                        .copied()
+                        .filter(|&p| known(p).is_none())
+                        .collect();
+                    if missing.is_empty() {
+                        let derived: Vec<RegexId> =
+                            parts.iter().filter(alive).filter_map(|&part| known(part)).collect();
+                        Some(self.or(&derived))
+                    } else {
+                        stack.extend(missing);
+                        None
+                    }
+                }
+                &Node::Repeat(part, min, max) => match known(part) {
+                    Some(derived) => {
+                        let max = if max == UNBOUNDED { UNBOUNDED } else { max - 1 };
+                        let rest = self.repeat_raw(part, min.saturating_sub(1), max);
+                        Some(self.concat(derived, rest))
+                    }
+                    None => {
+                        stack.push(part);
+                        None
+                    }
+                },
+            };
+            if let Some(derived) = derived {
+                memo.insert((id, class), derived);
+                stack.pop();
+            }
+        }
+        memo[&(root, class)]
+    }
+
+    /// The texts of `root` except the empty one.
+    pub fn without_empty(&mut self, root: RegexId) -> RegexId {
+        let mut memo: FxHashMap<RegexId, RegexId> = FxHashMap::default();
+        let mut stack = vec![root];
+        while let Some(&id) = stack.last() {
+            if memo.contains_key(&id) {
+                stack.pop();
+                continue;
+            }
+            let parts: Vec<RegexId> = match self.node(id) {
+                _ if !self.is_nullable(id) => Vec::new(),
+                &Node::Concat(head, tail) => vec![head, tail],
+                Node::Or(parts) => parts.to_vec(),
+                &Node::Repeat(part, ..) => vec![part],
+                Node::Dead | Node::Epsilon | Node::Bytes(_) => Vec::new(),
+            };
+            let before = stack.len();
+            stack.extend(parts.iter().filter(|part| !memo.contains_key(part)));
+            if stack.len() > before {
+                continue;
+            }
+            let stripped = match *self.node(id) {
+                _ if !self.is_nullable(id) => id,
+                Node::Concat(head, tail) => {
+                    let left = self.concat(memo[&head], tail);
+                    self.or(&[left, memo[&tail]])
+                }
+                Node::Or(_) => {
+                    let parts: Vec<RegexId> = parts.iter().map(|part| memo[part]).collect();
+                    self.or(&parts)
+                }
+                Node::Repeat(part, _, max) => {
+                    let max = if max == UNBOUNDED { UNBOUNDED } else { max - 1 };
+                    let rest = self.repeat_raw(part, 0, max);
+                    self.concat(memo[&part], rest)
+                }
+                Node::Dead | Node::Epsilon | Node::Bytes(_) => DEAD,
+            };
+            memo.insert(id, stripped);
+            stack.pop();
+        }
+        memo[&root]
+    }
+}

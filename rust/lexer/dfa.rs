@@ -1,0 +1,235 @@
+//! The lazy DFA: nodes are states, transitions are derived when first taken.
+
+use super::byteset::ByteSet;
+use super::derive::Memo;
+use super::node::{DEAD, RegexSet};
+use crate::index::{Id, RegexId};
+
+/// A transition that has not been taken yet.
+const UNKNOWN: u32 = u32::MAX;
+/// A state that has no row of transitions yet.
+const NO_ROW: u32 = u32::MAX;
+/// Derivatives of shared parts are forgotten past this many.
+const MEMO_LIMIT: usize = 1 << 16;
+
+/// A set of expressions with the transitions between them, filled on demand.
+#[derive(Clone, Debug)]
+pub struct Lexer {
+    regexes: RegexSet,
+    /// For each byte the class of bytes that no expression tells from it.
+    classes: Box<[u8; 256]>,
+    /// How many classes there are.
+    class_count: usize,
+    /// For each state the place of its transitions, or `NO_ROW`.
+    rows: Vec<u32>,
+    /// Transitions by class, a row a state.
+    table: Vec<u32>,
+    memo: Memo,
+}
+
+impl Lexer {
+    /// The lexer of finished expressions.
+    pub fn new(regexes: RegexSet) -> Self {
+        let (classes, class_count) = byte_classes(&regexes);
+        Self { regexes, classes, class_count, rows: vec![], table: vec![], memo: Memo::default() }
+    }
+
+    /// The expressions.
+    pub fn regexes(&self) -> &RegexSet {
+        &self.regexes
+    }
+
+    /// The class of a byte: bytes of one class lead to the same state from everywhere.
+    #[inline]
+    pub fn class(&self, byte: u8) -> u8 {
+        self.classes[usize::from(byte)]
+    }
+
+    /// The number of byte classes.
+    pub fn class_count(&self) -> usize {
+        self.class_count
+    }
+
+    /// The state after `byte`, or [`DEAD`].
+    #[inline]
+    pub fn step(&mut self, state: RegexId, byte: u8) -> RegexId {
+        let class = self.class(byte);
+        if let Some(&row) = self.rows.get(state.index())
+            && row != NO_ROW
+        {
+            let next = self.table[row as usize + usize::from(class)];
+            if next != UNKNOWN {
+                return RegexId(next);
+            }
+        }
+        self.derive(state, byte, class)
+    }
+
+    #[cold]
+    fn derive(&mut self, state: RegexId, byte: u8, class: u8) -> RegexId {
+        if !self.regexes.first(state).contains(byte) {
+            return DEAD;
+        }
+        let next = self.regexes.derivative(state, byte, class, &mut self.memo);
+        if self.memo.len() > MEMO_LIMIT {
+            self.memo.clear();
+        }
+        if self.rows.len() <= state.index() {
+            self.rows.resize(state.index() + 1, NO_ROW);
+        }
+        if self.rows[state.index()] == NO_ROW {
+            self.rows[state.index()] = self.table.len() as u32;
+            let first = self.regexes.first(state);
+            let mut row = vec![UNKNOWN; self.class_count];
+            for byte in 0..=255u8 {
+                if !first.contains(byte) {
+                    row[usize::from(self.classes[usize::from(byte)])] = DEAD.0;
+                }
+            }
+            self.table.extend(row);
+        }
+        self.table[self.rows[state.index()] as usize + usize::from(class)] = next.0;
+        next
+    }
+
+    /// Whether a lexeme may end in a state.
+    #[inline]
+    pub fn accepts(&self, state: RegexId) -> bool {
+        self.regexes.is_nullable(state)
+    }
+
+    /// The bytes that a state can go on with.
+    #[inline]
+    pub fn first(&self, state: RegexId) -> &ByteSet {
+        self.regexes.first(state)
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.regexes.memory_bytes()
+            + (self.rows.capacity() + self.table.capacity()) * 4
+            + self.memo.capacity() * 16
+    }
+}
+
+/// Bytes by the sets they belong to.
+fn byte_classes(regexes: &RegexSet) -> (Box<[u8; 256]>, usize) {
+    let mut classes = Box::new([0u8; 256]);
+    let mut count = 1usize;
+    let mut seen = rustc_hash::FxHashSet::default();
+    for set in regexes.byte_sets() {
+        if count == 256 {
+            break;
+        }
+        if !seen.insert(*set) {
+            continue;
+        }
+        // Splits each class into the bytes inside and outside the set.
+        let mut inside = [None; 256];
+        let mut outside = [false; 256];
+        for byte in 0..=255u8 {
+            if !set.contains(byte) {
+                outside[usize::from(classes[usize::from(byte)])] = true;
+            }
+        }
+        for byte in set.iter() {
+            let class = &mut classes[usize::from(byte)];
+            let old = usize::from(*class);
+            if outside[old] {
+                *class = *inside[old].get_or_insert_with(|| {
+                    count += 1;
+                    (count - 1) as u8
+                });
+            }
+        }
+    }
+    (classes, count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lexer::EPSILON;
+
+    fn run(lexer: &mut Lexer, start: RegexId, text: &[u8]) -> RegexId {
+        text.iter().fold(start, |state, &byte| lexer.step(state, byte))
+    }
+
+    #[test]
+    fn loops_come_back_to_their_state() {
+        let mut s = RegexSet::default();
+        let digit = s.class(&[('0', '9')]);
+        let digits = s.repeat(digit, 1, None);
+        let dot = s.literal(b".");
+        let tail = s.concat(dot, digit);
+        let number = s.concat(digits, tail);
+        let mut lexer = Lexer::new(s);
+        let q = run(&mut lexer, number, b"7");
+        assert_eq!(run(&mut lexer, q, b"123"), q);
+        assert_eq!(run(&mut lexer, q, b".5"), EPSILON);
+        assert_eq!(run(&mut lexer, q, b".."), DEAD);
+        assert!(!lexer.accepts(q));
+        assert_eq!(lexer.class_count(), 3);
+    }
+
+    #[test]
+    fn classes_are_canonical_utf8() {
+        let mut s = RegexSet::default();
+        let any = s.class(&[('\0', char::MAX)]);
+        let mut lexer = Lexer::new(s);
+        for text in ["a", "é", "日", "😀", "\u{d7ff}", "\u{e000}", "\u{10ffff}"] {
+            assert_eq!(run(&mut lexer, any, text.as_bytes()), EPSILON, "{text}");
+        }
+        for bad in [&b"\xc0\x80"[..], b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe0\x80", b"\xff"] {
+            assert_eq!(run(&mut lexer, any, bad), DEAD, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn blow_up_of_determinisation_stays_lazy() {
+        let mut s = RegexSet::default();
+        let ab = s.bytes([b'a', b'b'].into_iter().collect());
+        let a = s.literal(b"a");
+        let many = s.repeat(ab, 0, None);
+        let twenty = s.repeat(ab, 20, Some(20));
+        let tail = s.concat(a, twenty);
+        let all = s.concat(many, tail);
+        let mut lexer = Lexer::new(s);
+        let q = run(&mut lexer, all, &b"ab".repeat(500));
+        let q = run(&mut lexer, q, b"abbbbbbbbbbbbbbbbbbbb");
+        assert!(lexer.accepts(q));
+        assert!(lexer.regexes().len() < 20_000);
+    }
+
+    #[test]
+    fn without_empty_takes_away_one_text() {
+        let mut s = RegexSet::default();
+        let a = s.literal(b"a");
+        let star = s.repeat(a, 0, None);
+        let b = s.literal(b"b");
+        let maybe = s.repeat(b, 0, Some(1));
+        let both = s.concat(star, maybe);
+        let stripped = s.without_empty(both);
+        assert!(!s.is_nullable(stripped));
+        let mut lexer = Lexer::new(s);
+        for text in [&b"a"[..], b"b", b"aab"] {
+            let q = run(&mut lexer, stripped, text);
+            assert!(lexer.accepts(q), "{text:?}");
+        }
+        assert_eq!(run(&mut lexer, stripped, b"ba"), DEAD);
+    }
+
+    #[test]
+    fn deep_nesting_needs_no_stack() {
+        let mut s = RegexSet::default();
+        let (a, b) = (s.literal(b"a"), s.literal(b"b"));
+        let mut left = a;
+        for _ in 0..1_000 {
+            let optional = s.repeat(left, 0, Some(1));
+            left = s.concat(optional, b);
+        }
+        let stripped = s.without_empty(left);
+        let mut lexer = Lexer::new(s);
+        assert_ne!(lexer.step(stripped, b'a'), DEAD);
+    }
+}

@@ -1,0 +1,433 @@
+//! Regex nodes, hash-consed: equal expressions have equal ids.
+
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::FxHashMap;
+
+use super::byteset::ByteSet;
+use crate::index::{IndexVec, RegexId};
+
+/// The expression without any text. No other node has an empty language.
+pub const DEAD: RegexId = RegexId(0);
+/// The expression whose only text is the empty one.
+pub const EPSILON: RegexId = RegexId(1);
+
+/// No upper bound of a repetition.
+pub(super) const UNBOUNDED: u32 = u32::MAX;
+
+/// How many shared heads in a row the alternatives of an `Or` are factored by. Deeper common
+/// prefixes stay unfactored: the language is the same, and no recursion follows the input.
+const FACTOR_DEPTH: u32 = 64;
+
+/// An expression; parts have smaller ids.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Node {
+    /// No text.
+    Dead,
+    /// The empty text.
+    Epsilon,
+    /// One byte of a set.
+    Bytes(ByteSet),
+    /// One after the other; the first part is neither a `Concat` nor trivial.
+    Concat(RegexId, RegexId),
+    /// One of these, at least two, sorted; none is an `Or` or dead.
+    Or(Box<[RegexId]>),
+    /// `min` to `max` times ([`UNBOUNDED`] for no bound). If the part is nullable, `min` is 0.
+    Repeat(RegexId, u32, u32),
+}
+
+/// What is known of a node beside its structure.
+#[derive(Clone, Debug)]
+struct Facts {
+    /// Whether the empty text belongs to it.
+    nullable: bool,
+    /// The bytes its texts start with.
+    first: ByteSet,
+    /// A hash of the structure: the same in every set of expressions.
+    identity: u128,
+}
+
+/// A set of expressions that share parts.
+#[derive(Clone, Debug)]
+pub struct RegexSet {
+    nodes: IndexVec<RegexId, Node>,
+    facts: IndexVec<RegexId, Facts>,
+    known: FxHashMap<Node, RegexId>,
+}
+
+impl Default for RegexSet {
+    fn default() -> Self {
+        let mut set =
+            Self { nodes: IndexVec::new(), facts: IndexVec::new(), known: FxHashMap::default() };
+        set.intern(Node::Dead, false, ByteSet::EMPTY);
+        set.intern(Node::Epsilon, true, ByteSet::EMPTY);
+        set
+    }
+}
+
+impl RegexSet {
+    /// The number of nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there are no nodes beyond the two constants.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 2
+    }
+
+    /// Whether the empty text belongs to an expression.
+    #[inline]
+    pub fn is_nullable(&self, id: RegexId) -> bool {
+        self.facts[id].nullable
+    }
+
+    /// The bytes that texts of an expression start with.
+    #[inline]
+    pub fn first(&self, id: RegexId) -> &ByteSet {
+        &self.facts[id].first
+    }
+
+    /// A hash of an expression's structure: equal in all sets, different for different languages
+    /// (up to collisions of 128 bits).
+    pub fn identity(&self, id: RegexId) -> u128 {
+        self.facts[id].identity
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.len() * (2 * size_of::<Node>() + size_of::<Facts>() + 16)
+    }
+
+    pub(super) fn node(&self, id: RegexId) -> &Node {
+        &self.nodes[id]
+    }
+
+    /// All byte sets of the expressions, for the byte classes.
+    pub(super) fn byte_sets(&self) -> impl Iterator<Item = &ByteSet> {
+        self.nodes.iter().filter_map(|node| match node {
+            Node::Bytes(set) => Some(set),
+            _ => None,
+        })
+    }
+
+    /// One byte of a set.
+    pub fn bytes(&mut self, set: ByteSet) -> RegexId {
+        if set.is_empty() { DEAD } else { self.intern(Node::Bytes(set), false, set) }
+    }
+
+    /// These bytes in a row.
+    pub fn literal(&mut self, bytes: &[u8]) -> RegexId {
+        bytes.iter().rev().fold(EPSILON, |rest, &byte| {
+            let head = self.bytes([byte].into_iter().collect());
+            self.concat(head, rest)
+        })
+    }
+
+    /// One expression after the other.
+    pub fn concat(&mut self, head: RegexId, tail: RegexId) -> RegexId {
+        // The parts of `head`, to be put before `tail` one by one from the last.
+        let mut parts = Vec::new();
+        let mut rest = head;
+        while let Node::Concat(first, second) = self.nodes[rest] {
+            parts.push(first);
+            rest = second;
+        }
+        parts.push(rest);
+        parts.into_iter().rev().fold(tail, |tail, head| self.concat_simple(head, tail))
+    }
+
+    /// `head` is no `Concat`.
+    fn concat_simple(&mut self, head: RegexId, tail: RegexId) -> RegexId {
+        if head == DEAD || tail == DEAD {
+            return DEAD;
+        }
+        if head == EPSILON {
+            return tail;
+        }
+        if tail == EPSILON {
+            return head;
+        }
+        let (next, rest) = match self.nodes[tail] {
+            Node::Concat(next, rest) => (next, rest),
+            _ => (tail, EPSILON),
+        };
+        if let Some(merged) = self.merge_repeats(head, next) {
+            return self.concat(merged, rest);
+        }
+        let nullable = self.is_nullable(head) && self.is_nullable(tail);
+        let first = if self.is_nullable(head) {
+            self.first(head).union(self.first(tail))
+        } else {
+            *self.first(head)
+        };
+        self.intern(Node::Concat(head, tail), nullable, first)
+    }
+
+    /// `x{a,b} x{c,d}` is `x{a+c,b+d}`; a chain of optional parts becomes one counter.
+    fn merge_repeats(&mut self, left: RegexId, right: RegexId) -> Option<RegexId> {
+        let counts = |id: RegexId| match self.nodes[id] {
+            Node::Repeat(part, min, max) => (part, min, max),
+            _ => (id, 1, 1),
+        };
+        let (part, a, b) = counts(left);
+        let (other, c, d) = counts(right);
+        if part != other || part == left && other == right {
+            return None;
+        }
+        let max = if b == UNBOUNDED || d == UNBOUNDED { UNBOUNDED } else { b.checked_add(d)? };
+        Some(self.repeat_raw(part, a.checked_add(c)?, max))
+    }
+
+    /// One of the expressions.
+    pub fn or(&mut self, parts: &[RegexId]) -> RegexId {
+        self.or_factored(parts, 0)
+    }
+
+    fn or_factored(&mut self, parts: &[RegexId], depth: u32) -> RegexId {
+        let mut flat = Vec::with_capacity(parts.len());
+        for &part in parts {
+            match &self.nodes[part] {
+                Node::Dead => {}
+                Node::Or(inner) => flat.extend_from_slice(inner),
+                _ => flat.push(part),
+            }
+        }
+        flat.sort_unstable();
+        flat.dedup();
+        if flat.len() > 1 && flat[0] == EPSILON && flat[1..].iter().any(|&p| self.is_nullable(p)) {
+            flat.remove(0);
+        }
+        if depth < FACTOR_DEPTH {
+            self.factor_heads(&mut flat, depth);
+        }
+        match flat[..] {
+            [] => return DEAD,
+            [one] => return one,
+            _ => {}
+        }
+        if let [EPSILON, one] = flat[..] {
+            return self.repeat(one, 0, Some(1));
+        }
+        let nullable = flat.iter().any(|&part| self.is_nullable(part));
+        let first = flat.iter().fold(ByteSet::EMPTY, |set, &part| set.union(self.first(part)));
+        self.intern(Node::Or(flat.into()), nullable, first)
+    }
+
+    /// `ab|ac|d` becomes `a(b|c)|d`: alternatives of many words turn into a trie.
+    fn factor_heads(&mut self, flat: &mut Vec<RegexId>, depth: u32) {
+        let head = |id: RegexId| match self.nodes[id] {
+            Node::Concat(head, _) => head,
+            _ => id,
+        };
+        let mut heads: Vec<(RegexId, RegexId)> = flat.iter().map(|&id| (head(id), id)).collect();
+        heads.sort_unstable();
+        if heads.windows(2).all(|pair| pair[0].0 != pair[1].0) {
+            return;
+        }
+        flat.clear();
+        for group in heads.chunk_by(|a, b| a.0 == b.0) {
+            if let [(_, one)] = group {
+                flat.push(*one);
+                continue;
+            }
+            let tails: Vec<RegexId> = group
+                .iter()
+                .map(|&(head, id)| match self.nodes[id] {
+                    Node::Concat(_, tail) if id != head => tail,
+                    _ => EPSILON,
+                })
+                .collect();
+            let tail = self.or_factored(&tails, depth + 1);
+            flat.push(self.concat(group[0].0, tail));
+        }
+        flat.sort_unstable();
+        flat.dedup();
+    }
+
+    /// `min` to `max` times.
+    pub fn repeat(&mut self, part: RegexId, min: u32, max: Option<u32>) -> RegexId {
+        let max = max.unwrap_or(UNBOUNDED);
+        if max == 0 || part == EPSILON || part == DEAD && min == 0 {
+            return EPSILON;
+        }
+        if part == DEAD || min == 1 && max == 1 {
+            return part;
+        }
+        // `(x{a,b}){m,n}` is `x{am,bn}` where the counts leave no gaps.
+        if let Node::Repeat(inner, a, b) = self.nodes[part] {
+            let no_gap = if a <= 1 {
+                true
+            } else if min == max {
+                true
+            } else {
+                // [ma, mb] and [(m+1)a, (m+1)b] must touch; later ones are wider.
+                let next = u64::from(a) * (u64::from(min) + 1);
+                b == UNBOUNDED && min > 0 || u64::from(b) * u64::from(min) + 1 >= next
+            };
+            let low = a.checked_mul(min);
+            let high = if b == UNBOUNDED || max == UNBOUNDED {
+                Some(UNBOUNDED)
+            } else {
+                b.checked_mul(max)
+            };
+            if let (true, Some(low), Some(high)) = (no_gap, low, high) {
+                return self.repeat_raw(inner, low, high);
+            }
+        }
+        self.repeat_raw(part, min, max)
+    }
+
+    /// A repetition whose part is neither trivial nor to be merged with it.
+    pub(super) fn repeat_raw(&mut self, part: RegexId, min: u32, max: u32) -> RegexId {
+        if max == 0 || part == EPSILON {
+            return EPSILON;
+        }
+        let min = if self.is_nullable(part) { 0 } else { min };
+        if part == DEAD {
+            return if min == 0 { EPSILON } else { DEAD };
+        }
+        if min == 1 && max == 1 || max == 1 && self.is_nullable(part) {
+            return part;
+        }
+        let first = *self.first(part);
+        self.intern(Node::Repeat(part, min, max), min == 0, first)
+    }
+
+    fn intern(&mut self, node: Node, nullable: bool, first: ByteSet) -> RegexId {
+        if let Some(&id) = self.known.get(&node) {
+            return id;
+        }
+        let identity = self.hash(&node);
+        self.facts.push(Facts { nullable, first, identity });
+        let id = self.nodes.push(node.clone());
+        self.known.insert(node, id);
+        id
+    }
+
+    fn hash(&self, node: &Node) -> u128 {
+        let half = |seed: u64| {
+            let mut hasher = std::hash::DefaultHasher::new();
+            (seed, std::mem::discriminant(node)).hash(&mut hasher);
+            match node {
+                Node::Dead | Node::Epsilon => {}
+                Node::Bytes(set) => set.hash(&mut hasher),
+                Node::Concat(head, tail) => {
+                    (self.identity(*head), self.identity(*tail)).hash(&mut hasher);
+                }
+                // The order of alternatives follows ids, which differ between sets.
+                Node::Or(parts) => {
+                    let mut identities: Vec<u128> =
+                        parts.iter().map(|&part| self.identity(part)).collect();
+                    identities.sort_unstable();
+                    identities.hash(&mut hasher);
+                }
+                Node::Repeat(part, min, max) => {
+                    (self.identity(*part), min, max).hash(&mut hasher);
+                }
+            }
+            hasher.finish()
+        };
+        u128::from(half(0)) << 64 | u128::from(half(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::Id;
+
+    fn any(set: &mut RegexSet, bytes: &[u8]) -> RegexId {
+        set.bytes(bytes.iter().copied().collect())
+    }
+
+    #[test]
+    fn equal_expressions_are_one_node() {
+        let mut s = RegexSet::default();
+        let a = s.literal(b"ab");
+        let b = s.literal(b"cd");
+        assert_eq!(s.or(&[a, b, DEAD, a]), s.or(&[b, a]));
+        assert_eq!(s.concat(a, DEAD), DEAD);
+        assert_eq!(s.concat(EPSILON, a), a);
+        let abcd = s.literal(b"abcd");
+        assert_eq!(s.concat(a, b), abcd);
+    }
+
+    #[test]
+    fn words_become_a_trie() {
+        let mut s = RegexSet::default();
+        let words: Vec<RegexId> =
+            (0..1000).map(|i| s.literal(format!("n{i}").as_bytes())).collect();
+        let all = s.or(&words);
+        assert!(matches!(s.node(all), Node::Concat(..)), "{:?}", s.node(all));
+    }
+
+    #[test]
+    fn nested_repetitions_are_one_counter() {
+        let mut s = RegexSet::default();
+        let a = any(&mut s, b"a");
+        let mut r = a;
+        for _ in 0..3 {
+            r = s.repeat(r, 0, Some(50));
+        }
+        assert_eq!(s.node(r), &Node::Repeat(a, 0, 125_000));
+        let star = s.repeat(a, 0, None);
+        let mut nested = star;
+        for _ in 0..5 {
+            nested = s.repeat(nested, 0, None);
+        }
+        assert_eq!(nested, star);
+        // (a{2,3}){0,2} has no text of length 1.
+        let pair = s.repeat(a, 2, Some(3));
+        let gap = s.repeat(pair, 0, Some(2));
+        assert_eq!(s.node(gap), &Node::Repeat(pair, 0, 2));
+        // (a{2}){3} is a{6}, (a{2,3}){2,4} is a{4,12}.
+        let two = s.repeat(a, 2, Some(2));
+        let six = s.repeat(two, 3, Some(3));
+        assert_eq!(s.node(six), &Node::Repeat(a, 6, 6));
+        let many = s.repeat(pair, 2, Some(4));
+        assert_eq!(s.node(many), &Node::Repeat(a, 4, 12));
+    }
+
+    #[test]
+    fn optional_chains_are_one_counter() {
+        let mut s = RegexSet::default();
+        let a = any(&mut s, b"abc");
+        let optional = s.repeat(a, 0, Some(1));
+        let chain = (0..60).fold(EPSILON, |rest, _| s.concat(optional, rest));
+        assert_eq!(s.node(chain), &Node::Repeat(a, 0, 60));
+    }
+
+    #[test]
+    fn identity_does_not_depend_on_the_order_of_building() {
+        let mut s = RegexSet::default();
+        let mut t = RegexSet::default();
+        let (a, b) = (s.literal(b"ax"), s.literal(b"b"));
+        let first = s.or(&[a, b]);
+        let (b, a) = (t.literal(b"b"), t.literal(b"ax"));
+        let second = t.or(&[a, b]);
+        assert_eq!(s.identity(first), t.identity(second));
+        assert_ne!(s.identity(first), t.identity(a));
+    }
+
+    #[test]
+    fn long_common_prefixes_need_no_deep_recursion() {
+        let mut s = RegexSet::default();
+        let words: Vec<RegexId> = [b'x', b'y']
+            .iter()
+            .map(|&last| {
+                let mut word = vec![b'a'; 100_000];
+                word.push(last);
+                s.literal(&word)
+            })
+            .collect();
+        assert_ne!(s.or(&words), DEAD);
+    }
+
+    #[test]
+    fn ids_are_dense() {
+        let s = RegexSet::default();
+        assert_eq!((DEAD.index(), EPSILON.index(), s.len()), (0, 1, 2));
+        assert!(s.is_empty());
+    }
+}

@@ -1,0 +1,249 @@
+//! Atoms: 64 groups of bytes and characters, and which tokens hold which.
+//!
+//! Every ASCII byte belongs to one atom; a complete character of 2, 3 or 4 bytes is an atom by its
+//! length; all other bytes (parts of characters that the token cuts) are the atom `STRAY`. The
+//! signature of a token is the set of its atoms as a `u64`. When a lexer state loops on a set of
+//! atoms, every token made of these atoms alone is legal there, and no such token need be walked.
+
+use super::bits::TokenBits;
+use super::trie::Trie;
+use crate::index::{Id, NodeId, TokenId};
+
+/// A set of atoms.
+pub type Atoms = u64;
+
+/// The atom of complete characters of two bytes; three and four bytes follow.
+const TWO_BYTES: u32 = 60;
+/// The atom of bytes that are only a part of a character within the token.
+const STRAY: u32 = 63;
+
+/// ASCII bytes in groups: each punctuation mark and each common white space is its own atom;
+/// letters are split where hexadecimal digits, exponents and escapes need it.
+const LETTER_GROUPS: [&[u8]; 18] = [
+    b"abcd",
+    b"e",
+    b"f",
+    b"ghijklm",
+    b"n",
+    b"opq",
+    b"r",
+    b"s",
+    b"t",
+    b"u",
+    b"vw",
+    b"x",
+    b"yz",
+    b"ABCD",
+    b"E",
+    b"F",
+    b"0",
+    b"123456789",
+];
+
+/// The atom of each ASCII byte.
+static ASCII: [u8; 128] = ascii_atoms();
+
+const fn ascii_atoms() -> [u8; 128] {
+    // Atom 0: control characters. Atom 1: the letters that no group names (G to Z).
+    let mut atoms = [0u8; 128];
+    let mut next = 2u8;
+    let mut group = 0;
+    while group < LETTER_GROUPS.len() {
+        let mut at = 0;
+        while at < LETTER_GROUPS[group].len() {
+            atoms[LETTER_GROUPS[group][at] as usize] = next;
+            at += 1;
+        }
+        next += 1;
+        group += 1;
+    }
+    let mut byte = 0;
+    while byte < 128 {
+        let b = byte as u8;
+        if b.is_ascii_punctuation() || matches!(b, b' ' | b'\t' | b'\n' | b'\r') {
+            atoms[byte] = next;
+            next += 1;
+        } else if b >= b'G' && b <= b'Z' {
+            atoms[byte] = 1;
+        }
+        byte += 1;
+    }
+    assert!(next as u32 <= TWO_BYTES);
+    atoms
+}
+
+/// The atoms a token may hold where it holds this byte.
+pub fn atoms_with_byte(byte: u8) -> Atoms {
+    match byte {
+        0..=0x7f => 1 << ASCII[byte as usize],
+        _ => 0b1111 << TWO_BYTES,
+    }
+}
+
+/// The ASCII atoms with their bytes.
+pub fn ascii_groups() -> impl Iterator<Item = (Atoms, impl Iterator<Item = u8>)> {
+    (0..TWO_BYTES)
+        .map(|atom| (1 << atom, (0..128u8).filter(move |&b| u32::from(ASCII[b as usize]) == atom)))
+}
+
+/// The atom of complete characters of `length` bytes, 2 to 4.
+pub fn character_atom(length: usize) -> Atoms {
+    1 << (TWO_BYTES + length as u32 - 2)
+}
+
+/// For each position of a token the atoms of the bytes from there on, when the token is read from
+/// that position: `out[i]` for the suffix at `i`, and 0 for the empty suffix.
+fn suffix_signatures(token: &[u8], out: &mut Vec<Atoms>) {
+    out.clear();
+    out.resize(token.len() + 1, 0);
+    // The length of the complete character that starts at each position, 0 elsewhere.
+    let mut starts = vec![0usize; token.len()];
+    let mut at = 0;
+    for chunk in token.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            starts[at] = c.len_utf8();
+            at += c.len_utf8();
+        }
+        at += chunk.invalid().len();
+    }
+    for at in (0..token.len()).rev() {
+        let after = at + starts[at].max(1);
+        out[at] = match starts[at] {
+            1 => out[after] | 1 << ASCII[token[at] as usize],
+            0 => out[after] | 1 << STRAY,
+            length => out[after] | character_atom(length),
+        };
+    }
+}
+
+/// Which tokens, and which subtrees of the trie, hold which atoms.
+#[derive(Debug)]
+pub struct AtomIndex {
+    /// For each atom the tokens that hold it.
+    tokens: Vec<TokenBits>,
+    /// All text tokens.
+    text: TokenBits,
+    /// For each node the atoms of what follows it in the tokens below it.
+    below: Vec<Atoms>,
+    /// For each node the atoms of the whole tokens at and below it.
+    whole: Vec<Atoms>,
+}
+
+impl AtomIndex {
+    /// Indexes the tokens of a trie, given in the trie's order.
+    pub fn build(trie: &Trie, sorted: &[(&[u8], TokenId)], width: usize) -> Self {
+        let mut tokens = vec![TokenBits::new(width); 64];
+        let mut text = TokenBits::new(width);
+        let mut below = vec![0; trie.len()];
+        let mut whole = vec![0; trie.len()];
+        let mut path: Vec<NodeId> = vec![Trie::ROOT];
+        let mut signatures = Vec::new();
+        let mut before: &[u8] = &[];
+        let mut next = 1;
+        for &(bytes, id) in sorted {
+            let shared = before.iter().zip(bytes).take_while(|(a, b)| a == b).count();
+            path.truncate(shared + 1);
+            while path.len() <= bytes.len() {
+                path.push(NodeId(next));
+                next += 1;
+            }
+            before = bytes;
+            suffix_signatures(bytes, &mut signatures);
+            for (depth, node) in path.iter().enumerate() {
+                below[node.index()] |= signatures[depth];
+                whole[node.index()] |= signatures[0];
+            }
+            text.insert(id);
+            let mut rest = signatures[0];
+            while rest != 0 {
+                tokens[rest.trailing_zeros() as usize].insert(id);
+                rest &= rest - 1;
+            }
+        }
+        Self { tokens, text, below, whole }
+    }
+
+    /// The tokens made of these atoms alone.
+    pub fn tokens_within(&self, atoms: Atoms) -> TokenBits {
+        let mut within = self.text.clone();
+        let mut others = !atoms;
+        while others != 0 {
+            within.subtract(&self.tokens[others.trailing_zeros() as usize]);
+            others &= others - 1;
+        }
+        within
+    }
+
+    /// Whether the tokens below a node go on from it with these atoms alone.
+    #[inline]
+    pub fn below_within(&self, node: NodeId, atoms: Atoms) -> bool {
+        self.below[node.index()] & !atoms == 0
+    }
+
+    /// Whether the tokens below a node go on from it with one of these atoms somewhere.
+    #[inline]
+    pub fn below_holds(&self, node: NodeId, atoms: Atoms) -> bool {
+        self.below[node.index()] & atoms != 0
+    }
+
+    /// Whether the tokens at and below a node are, as a whole, made of these atoms alone.
+    #[inline]
+    pub fn whole_within(&self, node: NodeId, atoms: Atoms) -> bool {
+        self.whole[node.index()] & !atoms == 0
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        (self.tokens.len() + 1) * self.text.words().len() * 4
+            + (self.below.capacity() + self.whole.capacity()) * 8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signature(token: &[u8]) -> Atoms {
+        let mut out = Vec::new();
+        suffix_signatures(token, &mut out);
+        out[0]
+    }
+
+    #[test]
+    fn characters_are_atoms_and_their_parts_are_stray() {
+        assert_eq!(signature("é".as_bytes()), character_atom(2));
+        assert_eq!(signature("日😀".as_bytes()), character_atom(3) | character_atom(4));
+        assert_eq!(signature(&"日".as_bytes()[..2]), 1 << STRAY);
+        assert_eq!(signature(&"日".as_bytes()[1..]), 1 << STRAY);
+        let mut out = Vec::new();
+        suffix_signatures("aé".as_bytes(), &mut out);
+        assert_eq!(out, [signature(b"a") | character_atom(2), character_atom(2), 1 << STRAY, 0]);
+    }
+
+    #[test]
+    fn each_ascii_byte_has_one_atom() {
+        let mut seen = [0; 128];
+        for (_, bytes) in ascii_groups() {
+            for byte in bytes {
+                seen[byte as usize] += 1;
+            }
+        }
+        assert_eq!(seen, [1; 128]);
+    }
+
+    #[test]
+    fn tokens_within_are_those_without_other_atoms() {
+        let mut sorted: Vec<(&[u8], TokenId)> = [b"ab".as_slice(), b"a1", b"\"", b"a\xc3"]
+            .into_iter()
+            .zip((0..).map(TokenId))
+            .collect();
+        sorted.sort_unstable();
+        let trie = Trie::build(&sorted);
+        let index = AtomIndex::build(&trie, &sorted, 4);
+        let within = index.tokens_within(signature(b"a1"));
+        assert_eq!(within.iter().collect::<Vec<_>>(), [TokenId(0), TokenId(1)]);
+        let a = trie.find(b"a").unwrap();
+        assert!(index.below_holds(a, 1 << STRAY));
+        assert!(!index.below_within(a, signature(b"b1")));
+    }
+}

@@ -1,0 +1,254 @@
+//! The vocabulary of a model: token bytes → trie, signatures, atom indexes.
+//!
+//! Takes the bytes of every token with the special and end-of-sequence ids; gives a [`Vocabulary`],
+//! which never changes and is shared by all grammars and threads. It knows no grammar. (The store
+//! of splits that it carries is opaque to it: a bounded cache that every grammar shares.)
+
+pub mod atoms;
+pub mod bits;
+pub mod trie;
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHasher};
+
+use crate::index::{Id, TokenId};
+use crate::split::SplitStore;
+use atoms::AtomIndex;
+use bits::TokenBits;
+use trie::Trie;
+
+/// Why a vocabulary can't be built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VocabularyError(String);
+
+impl fmt::Display for VocabularyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for VocabularyError {}
+
+/// The most tokens a vocabulary may have; also the largest width.
+const MAX_TOKENS: usize = 1 << 24;
+/// The most bytes all tokens may have together.
+const MAX_BYTES: usize = 1 << 30;
+
+/// The tokens of a model.
+///
+/// Text tokens are matched by their bytes. Special tokens (end of sequence among them) never match
+/// as text: their bytes are only the name by which a grammar's token terminals ask for them.
+#[derive(Debug)]
+pub struct Vocabulary {
+    bytes: Vec<u8>,
+    offsets: Vec<u32>,
+    width: usize,
+    eos: Vec<TokenId>,
+    special: TokenBits,
+    names: FxHashMap<Box<[u8]>, Vec<TokenId>>,
+    longest: usize,
+    fingerprint: u64,
+    pub(crate) trie: Trie,
+    pub(crate) atoms: AtomIndex,
+    pub(crate) splits: SplitStore,
+}
+
+impl Vocabulary {
+    /// A vocabulary of `tokens`, the bytes of each token by id.
+    ///
+    /// Empty bytes: a token that is never allowed (a hole in the ids). `eos` and `special` are
+    /// ids; `eos` must not be empty. `width` is the number of logits, at least the number of
+    /// tokens; ids from there to `width` are never allowed.
+    pub fn new(
+        tokens: &[impl AsRef<[u8]>],
+        eos: &[u32],
+        special: &[u32],
+        width: Option<usize>,
+    ) -> Result<Self, VocabularyError> {
+        let error = |message: String| Err(VocabularyError(message));
+        let width = width.unwrap_or(tokens.len());
+        if tokens.is_empty() {
+            return error("the vocabulary has no tokens; pass the bytes of each token".into());
+        }
+        if width < tokens.len() {
+            return error(format!(
+                "width {width} is less than the number of tokens, {}; \
+                 width is the number of logits, padding included",
+                tokens.len()
+            ));
+        }
+        if width > MAX_TOKENS {
+            return error(format!("width {width} is more than the limit of {MAX_TOKENS}"));
+        }
+        if eos.is_empty() {
+            return error(
+                "no end-of-sequence token: pass eos_token_ids, or a finished text can't end".into(),
+            );
+        }
+        for (name, ids) in [("eos_token_ids", eos), ("special_token_ids", special)] {
+            if let Some(id) = ids.iter().find(|&&id| id as usize >= tokens.len()) {
+                return error(format!(
+                    "{name} has {id}, which is not the id of a token; the ids are 0 to {}",
+                    tokens.len() - 1
+                ));
+            }
+        }
+        let total: usize = tokens.iter().map(|token| token.as_ref().len()).sum();
+        if total > MAX_BYTES {
+            return error(format!("{total} bytes of tokens are more than the limit {MAX_BYTES}"));
+        }
+
+        let mut bytes = Vec::with_capacity(total);
+        let mut offsets = Vec::with_capacity(tokens.len() + 1);
+        let mut longest = 0;
+        offsets.push(0);
+        for token in tokens {
+            let token = token.as_ref();
+            longest = longest.max(token.len());
+            bytes.extend_from_slice(token);
+            offsets.push(bytes.len() as u32);
+        }
+        let mut eos: Vec<TokenId> = eos.iter().map(|&id| TokenId(id)).collect();
+        eos.sort_unstable();
+        eos.dedup();
+        let mut special_bits = TokenBits::new(width);
+        for &id in special.iter().chain(eos.iter().map(|id| &id.0)) {
+            special_bits.insert(TokenId(id));
+        }
+
+        let mut names: FxHashMap<Box<[u8]>, Vec<TokenId>> = FxHashMap::default();
+        let mut text: Vec<(&[u8], TokenId)> = Vec::with_capacity(tokens.len());
+        for (index, token) in tokens.iter().enumerate() {
+            let id = TokenId::new(index);
+            let token = token.as_ref();
+            if special_bits.contains(id) {
+                names.entry(token.into()).or_default().push(id);
+            } else if !token.is_empty() {
+                text.push((token, id));
+            }
+        }
+        text.sort_unstable();
+        let trie = Trie::build(&text);
+        let atoms = AtomIndex::build(&trie, &text, width);
+
+        let mut hasher = FxHasher::default();
+        (&bytes, &offsets, width, &eos, special_bits.words()).hash(&mut hasher);
+        let fingerprint = hasher.finish();
+        let splits = SplitStore::default();
+        Ok(Self {
+            bytes,
+            offsets,
+            width,
+            eos,
+            special: special_bits,
+            names,
+            longest,
+            fingerprint,
+            trie,
+            atoms,
+            splits,
+        })
+    }
+
+    /// The number of tokens, without padding.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there are no tokens: never, since such a vocabulary can't be built.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of logits, padding included.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The number of 32-bit words of a mask.
+    pub fn mask_words(&self) -> usize {
+        self.width.div_ceil(32)
+    }
+
+    /// The bytes of a token as they were given; none for ids in the padding.
+    pub fn token_bytes(&self, id: TokenId) -> &[u8] {
+        match self.offsets.get(id.index()..id.index() + 2) {
+            Some(ends) => &self.bytes[ends[0] as usize..ends[1] as usize],
+            None => &[],
+        }
+    }
+
+    /// The end-of-sequence tokens, in ascending order.
+    pub fn eos(&self) -> &[TokenId] {
+        &self.eos
+    }
+
+    /// Whether a token is special (end of sequence included).
+    pub fn is_special(&self, id: TokenId) -> bool {
+        self.special.contains(id)
+    }
+
+    /// Whether a token ends the sequence.
+    pub fn is_eos(&self, id: TokenId) -> bool {
+        self.eos.contains(&id)
+    }
+
+    /// Length of the longest token in bytes.
+    pub fn longest_token(&self) -> usize {
+        self.longest
+    }
+
+    /// The tokens known under a name: the special ones with these bytes, else the text ones.
+    pub fn tokens_named(&self, name: &[u8]) -> Vec<TokenId> {
+        match self.names.get(name) {
+            Some(ids) => ids.clone(),
+            None => self.trie.find(name).map_or_else(Vec::new, |n| self.trie.tokens_at(n).to_vec()),
+        }
+    }
+
+    /// Names of special tokens, for hints.
+    pub fn special_names(&self) -> impl Iterator<Item = &[u8]> {
+        self.names.keys().map(|name| &**name)
+    }
+
+    /// Equal vocabularies have equal fingerprints: a hash of bytes, specials and width.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// Bytes of memory held, the shared splits included.
+    pub fn memory_bytes(&self) -> usize {
+        self.bytes.capacity()
+            + self.offsets.capacity() * 4
+            + self.trie.memory_bytes()
+            + self.atoms.memory_bytes()
+            + self.splits.memory_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refuses_what_it_cannot_use() {
+        let none: [&str; 0] = [];
+        assert!(Vocabulary::new(&none, &[0], &[], None).is_err());
+        assert!(Vocabulary::new(&["a"], &[], &[], None).is_err());
+        assert!(Vocabulary::new(&["a"], &[1], &[], None).is_err());
+        assert!(Vocabulary::new(&["a", "b"], &[1], &[7], None).is_err());
+        assert!(Vocabulary::new(&["a", "b"], &[1], &[], Some(1)).is_err());
+    }
+
+    #[test]
+    fn special_tokens_have_names_and_no_text() {
+        let v = Vocabulary::new(&["a", "<e>", "", "a"], &[1], &[], Some(40)).unwrap();
+        assert_eq!(v.tokens_named(b"<e>"), [TokenId(1)]);
+        assert_eq!(v.tokens_named(b"a"), [TokenId(0), TokenId(3)]);
+        assert!(v.trie.find(b"<e>").is_none());
+        assert_eq!((v.len(), v.width(), v.mask_words()), (4, 40, 2));
+        assert!(v.token_bytes(TokenId(39)).is_empty());
+    }
+}

@@ -1,0 +1,187 @@
+//! A trie of token bytes as flat arrays in depth-first order.
+//!
+//! Takes tokens sorted by their bytes; several tokens may have the same bytes. Node 0 is the root.
+//! The subtree of node `n` is the nodes `n..end(n)`, and its tokens are a contiguous slice of the
+//! sorted tokens: skipping a subtree and naming all its tokens are both one step.
+
+use crate::index::{Id, NodeId, TokenId};
+
+/// Token bytes as a trie.
+#[derive(Clone, Debug)]
+pub struct Trie {
+    /// In depth-first order, with a sentinel behind the last.
+    nodes: Vec<Node>,
+    /// In the order of their bytes.
+    tokens: Vec<TokenId>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// The node behind this one's subtree.
+    end: u32,
+    /// Position of the first token at or below this node.
+    first: u32,
+    /// The byte that leads here.
+    byte: u8,
+}
+
+const _: () = assert!(size_of::<Node>() == 12);
+
+impl Trie {
+    /// The root: no byte read.
+    pub const ROOT: NodeId = NodeId(0);
+
+    /// Builds the trie of tokens that are sorted by their bytes.
+    pub fn build(sorted: &[(&[u8], TokenId)]) -> Self {
+        debug_assert!(sorted.is_sorted_by(|a, b| a.0 <= b.0));
+        let mut nodes = vec![Node { end: 0, first: 0, byte: 0 }];
+        // The nodes of the path to the token before.
+        let mut path: Vec<u32> = vec![0];
+        let mut before: &[u8] = &[];
+        for (position, (bytes, _)) in sorted.iter().enumerate() {
+            let shared = before.iter().zip(*bytes).take_while(|(a, b)| a == b).count();
+            for &closed in &path[shared + 1..] {
+                nodes[closed as usize].end = nodes.len() as u32;
+            }
+            path.truncate(shared + 1);
+            for &byte in &bytes[shared..] {
+                path.push(nodes.len() as u32);
+                nodes.push(Node { end: 0, first: position as u32, byte });
+            }
+            before = bytes;
+        }
+        let end = nodes.len() as u32;
+        for open in path {
+            nodes[open as usize].end = end;
+        }
+        nodes.push(Node { end, first: sorted.len() as u32, byte: 0 });
+        nodes.shrink_to_fit();
+        Self { nodes, tokens: sorted.iter().map(|&(_, id)| id).collect() }
+    }
+
+    /// The number of nodes, the root included.
+    pub fn len(&self) -> usize {
+        self.nodes.len() - 1
+    }
+
+    /// Whether there is only the root.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 1
+    }
+
+    /// The byte that leads to a node.
+    #[inline]
+    pub fn byte(&self, node: NodeId) -> u8 {
+        self.nodes[node.index()].byte
+    }
+
+    /// The node behind a node's subtree.
+    #[inline]
+    pub fn end(&self, node: NodeId) -> NodeId {
+        NodeId(self.nodes[node.index()].end)
+    }
+
+    /// Whether nothing is below a node.
+    #[inline]
+    pub fn is_leaf(&self, node: NodeId) -> bool {
+        self.end(node).0 == node.0 + 1
+    }
+
+    /// The children of a node, in the order of their bytes.
+    pub fn children(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+        let end = self.end(node);
+        let mut next = NodeId(node.0 + 1);
+        std::iter::from_fn(move || {
+            (next < end).then(|| {
+                let child = next;
+                next = self.end(child);
+                child
+            })
+        })
+    }
+
+    /// The child that a byte leads to.
+    pub fn child(&self, node: NodeId, byte: u8) -> Option<NodeId> {
+        self.children(node)
+            .find(|&child| self.byte(child) >= byte)
+            .filter(|&c| self.byte(c) == byte)
+    }
+
+    /// Positions (in the order of bytes) of the tokens that end at a node.
+    #[inline]
+    pub fn range_at(&self, node: NodeId) -> (u32, u32) {
+        (self.nodes[node.index()].first, self.nodes[node.index() + 1].first)
+    }
+
+    /// Positions of the tokens that end below a node, not at it.
+    #[inline]
+    pub fn range_below(&self, node: NodeId) -> (u32, u32) {
+        (self.nodes[node.index() + 1].first, self.nodes[self.end(node).index()].first)
+    }
+
+    /// How many tokens end below a node, not at it.
+    #[inline]
+    pub fn count_below(&self, node: NodeId) -> usize {
+        let (first, end) = self.range_below(node);
+        (end - first) as usize
+    }
+
+    /// How many tokens end at or below a node.
+    #[inline]
+    pub fn count(&self, node: NodeId) -> usize {
+        (self.nodes[self.end(node).index()].first - self.nodes[node.index()].first) as usize
+    }
+
+    /// The tokens that end at a node.
+    pub fn tokens_at(&self, node: NodeId) -> &[TokenId] {
+        self.slice(self.range_at(node))
+    }
+
+    /// The tokens of a range of positions.
+    #[inline]
+    pub fn slice(&self, (first, end): (u32, u32)) -> &[TokenId] {
+        &self.tokens[first as usize..end as usize]
+    }
+
+    /// The node of a byte string, if a token starts with it.
+    pub fn find(&self, bytes: &[u8]) -> Option<NodeId> {
+        bytes.iter().try_fold(Self::ROOT, |node, &byte| self.child(node, byte))
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.nodes.capacity() * size_of::<Node>() + self.tokens.capacity() * 4
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trie(words: &[&'static str]) -> Trie {
+        let mut sorted: Vec<(&[u8], TokenId)> =
+            words.iter().enumerate().map(|(i, w)| (w.as_bytes(), TokenId::new(i))).collect();
+        sorted.sort_unstable();
+        Trie::build(&sorted)
+    }
+
+    #[test]
+    fn subtrees_are_ranges() {
+        let t = trie(&["b", "ab", "a", "abc", "a", "ad"]);
+        assert_eq!(t.len(), 6);
+        let a = t.find(b"a").unwrap();
+        assert_eq!(t.tokens_at(a), [TokenId(2), TokenId(4)]);
+        assert_eq!(t.slice(t.range_below(a)), [TokenId(1), TokenId(3), TokenId(5)]);
+        assert_eq!(t.children(a).map(|n| t.byte(n)).collect::<Vec<_>>(), b"bd");
+        assert_eq!(t.count(Trie::ROOT), 6);
+        assert!(t.find(b"abd").is_none());
+        assert!(t.is_leaf(t.find(b"b").unwrap()));
+    }
+
+    #[test]
+    fn an_empty_trie_is_a_root() {
+        let t = trie(&[]);
+        assert!(t.is_empty());
+        assert_eq!(t.count(Trie::ROOT), 0);
+    }
+}
