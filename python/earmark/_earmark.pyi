@@ -21,7 +21,7 @@ class Vocabulary:
     """The tokens of a model: what each id stands for, which ids end the text, which are special.
 
     It never changes, costs some 100 bytes a token and is best made once per process and model.
-    Pickling keeps it whole, `encode` included, so `encode` must be picklable then.
+    Pickling keeps `encode` only if that can be pickled itself.
 
     Args:
         tokens: The bytes of each token, in the order of the ids. `b""` is a token without text:
@@ -32,8 +32,8 @@ class Vocabulary:
             that name.
         width: The number of the model's logits, where that is more than there are tokens. Ids
             past the last token are never allowed.
-        encode: The tokenizer's own `bytes → ids`, without special tokens around the text. Only
-            `Matcher.forced_tokens` needs it.
+        encode: The tokenizer's own `bytes → ids`, without special tokens around the text; None
+            for bytes that it has no ids for. Only `Matcher.forced_tokens` needs it.
 
     Raises:
         TypeError: A token is not bytes, or an id is not an int.
@@ -47,7 +47,7 @@ class Vocabulary:
         eos_token_ids: SupportsIndex | Iterable[SupportsIndex],
         special_token_ids: Iterable[SupportsIndex] | None = None,
         width: SupportsIndex | None = None,
-        encode: Callable[[bytes], Sequence[int]] | None = None,
+        encode: Callable[[bytes], Sequence[int] | None] | None = None,
     ) -> Vocabulary: ...
     @classmethod
     def from_huggingface(
@@ -157,7 +157,7 @@ class Vocabulary:
         """The memory of the tokens and their indexes, in bytes."""
 
     @property
-    def encode(self) -> Callable[[bytes], Sequence[int]] | None:
+    def encode(self) -> Callable[[bytes], Sequence[int] | None] | None:
         """The tokenizer's own `bytes → ids`, if the vocabulary was given one."""
 
     def token_bytes(self, token_id: SupportsIndex) -> bytes:
@@ -167,6 +167,7 @@ class Vocabulary:
             IndexError: There is no such token.
         """
 
+    def _starts_of_longer_tokens(self, text: bytes) -> list[int]: ...
     def __copy__(self) -> Vocabulary: ...
     def __deepcopy__(self, memo: dict[Any, Any], /) -> Vocabulary: ...
 
@@ -315,6 +316,9 @@ class Matcher:
         Raises:
             MatchError: The bytes are not allowed here, not all of them.
         """
+
+    def accepted(self) -> list[int | bytes]:
+        """The steps so far: the ids of accepted tokens, and bytes for `accept_bytes`."""
 
     def validate(self, token_ids: Iterable[SupportsIndex]) -> int:
         """How many of these tokens could be accepted, from the first on. Accepts none.

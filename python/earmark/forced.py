@@ -7,7 +7,7 @@ stay the same whatever follows.
 
 How that is known: let the text so far end with the forced bytes. Once more text has followed, the
 last of its tokens that reaches past the end starts at some offset o, and what a tokenizer makes of
-the text before a token boundary does not depend on what is behind it. So the true tokens begin
+the text before a boundary does not depend on what is behind it. So the true tokens begin
 with `encode(text[:o])` for one of the offsets o at which some token of the vocabulary could start
 and reach past the end, or with `encode(text)`. What all of these have in common is certain. This
 holds for byte-pair, unigram and longest-match tokenizers; splits by pattern that look ahead (white
@@ -34,13 +34,16 @@ def forced_tokens(matcher: Matcher) -> list[int]:
         return []
     before = b"".join(map(vocabulary.token_bytes, accepted))
     text = _whole_characters(before + forced)
-    certain = list(encode(text))
+    whole = encode(text)
+    if whole is None:
+        return []
+    certain = list(whole)
     if not (len(text) == len(before + forced) and _ends_after(matcher, forced)):
         for tokens in _other_beginnings(text, vocabulary, encode):
             certain = _common(certain, tokens)
-    new = certain[len(accepted) :]
     if certain[: len(accepted)] != accepted:
         return []
+    new = certain[len(accepted) :]
     # A tokenizer may change the text it is given; the matcher has the last word.
     return new[: matcher.validate(new)]
 
@@ -69,13 +72,13 @@ def _ends_after(matcher: Matcher, forced: bytes) -> bool:
 
 
 def _other_beginnings(
-    text: bytes, vocabulary: Vocabulary, encode: Callable[[bytes], Sequence[int]]
+    text: bytes, vocabulary: Vocabulary, encode: Callable[[bytes], Sequence[int] | None]
 ) -> list[list[int]]:
     """What the tokens may begin with if the last one reaches past the end of the text."""
     beginnings = []
     for start in vocabulary._starts_of_longer_tokens(text):
         whole = _whole_characters(text[:start])
-        tokens = list(encode(whole))
+        tokens = list(encode(whole) or ())
         # A boundary inside a character can't be encoded; the token before it may be another one.
         beginnings.append(tokens if len(whole) == start else tokens[:-1])
     return beginnings

@@ -90,9 +90,8 @@ impl PyGrammar {
         &self.source.text
     }
 
-    fn __str__(&self, py: Python<'_>) -> PyResult<String> {
-        // Reading the source again is cheaper than keeping the rules of every grammar.
-        enter(py, || self.source.parse().map(|grammar| grammar.to_string()))
+    fn __str__(&self) -> String {
+        self.compiled.source.to_string()
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -132,7 +131,8 @@ impl PyGrammar {
 
 impl PyGrammar {
     fn build(py: Python<'_>, source: Source) -> PyResult<Self> {
-        let compiled = enter(py, || compile(&source.parse()?, &CompileOptions::default()))?;
+        let compiled =
+            enter(py, || compile(&Arc::new(source.parse()?), &CompileOptions::default()))?;
         Ok(Self { compiled: Arc::new(compiled), source, engines: Mutex::default() })
     }
 

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 
 use numpy::{PyArray1, ToPyArray};
 use parking_lot::Mutex;
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -15,7 +16,7 @@ use super::buffer::{MaskBuffer, new_mask};
 use super::error::enter;
 use super::grammar::PyGrammar;
 use super::vocabulary::PyVocabulary;
-use crate::matcher::Matcher;
+use crate::matcher::{Matcher, Step};
 
 /// The state of one generation. See `_earmark.pyi`.
 ///
@@ -94,6 +95,15 @@ impl PyMatcher {
             return Err(PyTypeError::new_err(format!("accept_bytes() takes bytes, not {kind}")));
         };
         enter(py, || self.inner.lock().accept_bytes(&text))
+    }
+
+    fn accepted<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let steps = self.run(py, |matcher| matcher.tokens())?;
+        let step = |step: &Step| match step {
+            Step::Token(id) => id.0.into_bound_py_any(py),
+            Step::Bytes => PyBytes::new(py, b"").into_bound_py_any(py),
+        };
+        steps.iter().map(step).collect()
     }
 
     fn validate(&self, py: Python<'_>, token_ids: &Bound<'_, PyAny>) -> PyResult<usize> {

@@ -145,6 +145,17 @@ impl PyVocabulary {
         Ok(PyBytes::new(token_id.py(), self.inner.token_bytes(TokenId(id))))
     }
 
+    /// Where in `text` a token could start that goes on past its end. For `earmark.forced`.
+    fn _starts_of_longer_tokens(&self, text: &[u8]) -> Vec<usize> {
+        let trie = &self.inner.trie;
+        let first = text.len().saturating_sub(self.inner.longest_token());
+        (first..text.len())
+            .filter(|&start| {
+                trie.find(&text[start..]).is_some_and(|node| trie.count_below(node) > 0)
+            })
+            .collect()
+    }
+
     fn __repr__(&self) -> String {
         let eos: Vec<u32> = self.inner.eos().iter().map(|id| id.0).collect();
         format!(
@@ -174,7 +185,9 @@ impl PyVocabulary {
         options.set_item("eos_token_ids", slf.get().eos_token_ids(py)?)?;
         options.set_item("special_token_ids", slf.get().special_token_ids(py)?)?;
         options.set_item("width", inner.width())?;
-        options.set_item("encode", encode)?;
+        let dumps = py.import("pickle")?.getattr("dumps")?;
+        options
+            .set_item("encode", encode.as_ref().filter(|&encode| dumps.call1((encode,)).is_ok()))?;
         let partial = py.import("functools")?.getattr("partial")?;
         Ok((partial.call((slf.get_type(),), Some(&options))?, (tokens,)))
     }
