@@ -13,13 +13,29 @@ pub mod error;
 pub mod index;
 pub mod span;
 
-pub mod compile;
-pub mod earley;
-pub mod frontend;
 pub mod grammar;
-pub mod lexer;
-pub mod split;
+
+pub mod frontend;
+
 pub mod vocab;
 
+pub mod lexer;
+
+pub mod earley;
+
+pub mod compile;
+
+pub mod recogniser;
+
+pub mod split;
+
+pub mod mask;
+
+pub mod matcher;
+
+pub use compile::{CompileOptions, CompiledGrammar, compile};
 pub use error::{GrammarError, GrammarErrorKind, MatchError};
 pub use grammar::Grammar;
+pub use mask::{Engine, EngineOptions};
+pub use matcher::Matcher;
+pub use vocab::{Vocabulary, VocabularyError};

@@ -9,6 +9,7 @@ mod builder;
 mod print;
 
 pub use builder::GrammarBuilder;
+pub(crate) use print::quote;
 
 use crate::index::{ExprId, IndexVec, SymbolId};
 use crate::span::Span;

@@ -1,0 +1,238 @@
+//! Which tokens a state allows.
+//!
+//! The obvious way is to walk the whole token trie with the recogniser. It is what `options` with
+//! everything off do, and what tests compare with. The fast way, for a state and a subtree:
+//!
+//! 1. A scan that can go on with only few tokens is *narrow*: the recogniser steps down the trie
+//!    along them, and each child is a smaller case of the same problem.
+//! 2. A *wide* scan takes its split: the inside tokens as a whole, and for each byte that may
+//!    follow the lexeme the crossing, whose remainders the recogniser walks.
+//! 3. Where what follows a lexeme can also go on with it (`WORD+`), crossings are everywhere.
+//!    Such scans are walked together, skipping what a closure of the whole state covers.
+
+use std::sync::Arc;
+
+use super::engine::{Cache, EngineOptions};
+use super::set::{Collector, Mask};
+use crate::index::{Id, NodeId, RegexId, StateId};
+use crate::recogniser::{Recogniser, Scan};
+use crate::split::closure::{self, Closure};
+use crate::split::walk::{Found, Shortcuts, walk};
+use crate::split::{Crossing, Split};
+use crate::vocab::Vocabulary;
+use crate::vocab::bits::TokenBits;
+use crate::vocab::trie::Trie;
+
+/// Subtrees with at most this many tokens are walked at once.
+const SMALL: usize = 64;
+/// A scan that goes on with at most this many tokens is narrow.
+const NARROW_TOKENS: usize = 800;
+/// A scan that goes on with at most this many bytes is narrow.
+const NARROW_BYTES: usize = 2;
+/// Past this depth in the trie everything is walked, so that recursion stays bounded.
+const MAX_DEPTH: u32 = 64;
+
+/// Finds masks for the states of a cache.
+pub(super) struct Allow<'a> {
+    pub(super) vocabulary: &'a Vocabulary,
+    pub(super) options: &'a EngineOptions,
+    /// For each token terminal the tokens it stands for.
+    pub(super) terminals: &'a [TokenBits],
+    pub(super) cache: &'a mut Cache,
+    pub(super) out: Collector,
+}
+
+impl Allow<'_> {
+    /// The mask of a state.
+    pub(super) fn mask(mut self, state: StateId) -> Mask {
+        if self.options.splits {
+            self.allow(state, (Trie::ROOT, 0));
+        } else {
+            self.walk_state(state, (Trie::ROOT, 0));
+        }
+        let recogniser = &self.cache.recogniser;
+        if recogniser.accepts(state) {
+            self.out.add_list(self.vocabulary.eos());
+        }
+        for &terminal in recogniser.token_terminals(state) {
+            self.out.add_bits(&self.terminals[terminal.index()]);
+        }
+        self.out.finish(self.vocabulary)
+    }
+
+    /// Adds the tokens below a node (with its depth) that `state` can go on with.
+    fn allow(&mut self, state: StateId, at: (NodeId, u32)) {
+        let (node, depth) = at;
+        let below = self.vocabulary.trie.count_below(node);
+        if below <= SMALL || depth >= MAX_DEPTH {
+            if below > 0 {
+                self.walk_state(state, at);
+            }
+            return;
+        }
+        let scans = self.cache.recogniser.scans(state);
+        let mut narrow: Vec<Scan> = Vec::new();
+        let mut together = false;
+        for &scan in &scans {
+            if self.is_narrow(scan.rest, node) {
+                narrow.push(scan);
+            } else if !self.allow_by_split(scan, at) {
+                narrow.push(scan);
+                together = true;
+            }
+        }
+        if narrow.is_empty() {
+            return;
+        }
+        let rest = if narrow.len() == scans.len() {
+            state
+        } else {
+            self.cache.recogniser.state_of(&narrow)
+        };
+        if together {
+            self.walk_state(rest, at);
+        } else {
+            self.step_down(rest, at);
+        }
+    }
+
+    /// Whether a lexer state can go on with few tokens below a node only.
+    fn is_narrow(&self, state: RegexId, node: NodeId) -> bool {
+        let trie = &self.vocabulary.trie;
+        let first = self.cache.recogniser.lexer().first(state);
+        let (mut bytes, mut tokens) = (0, 0);
+        for child in trie.children(node) {
+            if first.contains(trie.byte(child)) {
+                bytes += 1;
+                tokens += trie.count(child);
+                if bytes > NARROW_BYTES && tokens > NARROW_TOKENS {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Steps over each byte below a node and goes on from there.
+    fn step_down(&mut self, state: StateId, (node, depth): (NodeId, u32)) {
+        let vocabulary = self.vocabulary;
+        let trie = &vocabulary.trie;
+        let first = self.cache.recogniser.first(state);
+        for child in trie.children(node) {
+            if !first.contains(trie.byte(child)) {
+                continue;
+            }
+            let next = self.cache.recogniser.step(state, trie.byte(child));
+            self.out.add_list(trie.tokens_at(child));
+            self.allow(next, (child, depth + 1));
+        }
+    }
+
+    /// Adds what a wide scan allows; false (and nothing added) where crossings are everywhere.
+    fn allow_by_split(&mut self, scan: Scan, at: (NodeId, u32)) -> bool {
+        let split = self.split(scan.rest, at);
+        if split.never_ends() {
+            self.out.add_split(&split);
+            return true;
+        }
+        let row = self.cache.recogniser.after(scan);
+        let next = self.cache.recogniser.state_at(row);
+        let first = self.cache.recogniser.first(next);
+        if split.overlap.accepts
+            && first
+                .iter()
+                .any(|byte| crate::vocab::atoms::atoms_with_byte(byte) & split.overlap.atoms != 0)
+        {
+            return false;
+        }
+        self.out.add_split(&split);
+        for byte in first.iter() {
+            let crossing = self.crossing(&split, scan.rest, at, byte);
+            if crossing.is_empty() {
+                continue;
+            }
+            let next = self.cache.recogniser.step(next, byte);
+            self.out.add_list(&crossing.ending);
+            if !crossing.remainders.is_empty() {
+                let mut found = Found::default();
+                walk(
+                    &mut self.cache.recogniser,
+                    &crossing.remainders,
+                    (Trie::ROOT, 0),
+                    next,
+                    NO_SHORTCUTS,
+                    &mut found,
+                );
+                for range in found.alive.iter() {
+                    self.out.add_range(&crossing.remainders, range);
+                }
+            }
+            for &node in &crossing.big {
+                self.allow(next, node);
+            }
+        }
+        true
+    }
+
+    /// Walks the recogniser itself over the tokens below a node.
+    fn walk_state(&mut self, state: StateId, at: (NodeId, u32)) {
+        let vocabulary = self.vocabulary;
+        let mut found = Found::default();
+        let Cache { recogniser, state_closures, .. } = &mut *self.cache;
+        if self.options.closures && vocabulary.trie.count_below(at.0) > SMALL {
+            let mut closure_of = |recogniser: &mut Recogniser, state: StateId| {
+                *state_closures.entry(state).or_insert_with(|| closure::find(recogniser, state))
+            };
+            let mut covered = None;
+            if at.0 == Trie::ROOT {
+                let closure = closure_of(recogniser, state);
+                if closure.atoms != 0 {
+                    self.out.add_bits(&vocabulary.atoms.tokens_within(closure.atoms));
+                    covered = Some(closure);
+                }
+            }
+            let shortcuts = Shortcuts { atoms: &vocabulary.atoms, covered, closure: closure_of };
+            walk(recogniser, &vocabulary.trie, at, state, Some(shortcuts), &mut found);
+        } else {
+            walk(recogniser, &vocabulary.trie, at, state, NO_SHORTCUTS, &mut found);
+        }
+        for range in found.alive.iter() {
+            self.out.add_range(&vocabulary.trie, range);
+        }
+    }
+
+    fn split(&mut self, state: RegexId, at: (NodeId, u32)) -> Arc<Split> {
+        if let Some(known) = self.cache.splits.get(&(state, at.0)) {
+            return Arc::clone(known);
+        }
+        let Cache { recogniser, lexer_closures, splits, .. } = &mut *self.cache;
+        let identity = recogniser.lexer().regexes().identity(state);
+        let store = &self.vocabulary.splits;
+        let split = store.get(identity, at.0).unwrap_or_else(|| {
+            let split = Split::new(
+                self.vocabulary,
+                recogniser.lexer_mut(),
+                lexer_closures,
+                at,
+                state,
+                self.options.closures,
+            );
+            store.insert(identity, at.0, split)
+        });
+        splits.insert((state, at.0), Arc::clone(&split));
+        split
+    }
+
+    fn crossing(
+        &mut self,
+        split: &Split,
+        state: RegexId,
+        at: (NodeId, u32),
+        byte: u8,
+    ) -> Arc<Crossing> {
+        split.crossing(self.vocabulary, self.cache.recogniser.lexer_mut(), at, state, byte)
+    }
+}
+
+/// A walk of every node.
+const NO_SHORTCUTS: Option<Shortcuts<'static, fn(&mut Recogniser, StateId) -> Closure>> = None;

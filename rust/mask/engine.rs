@@ -1,0 +1,236 @@
+//! One grammar with one vocabulary: the caches that all their matchers share.
+
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use rustc_hash::FxHashMap;
+
+use super::allow::Allow;
+use super::set::{Collector, Mask};
+use crate::compile::{CompileOptions, CompiledGrammar, compile};
+use crate::error::{GrammarError, GrammarErrorKind};
+use crate::grammar::{TokenRef, TokenTerminal};
+use crate::index::{Id, NodeId, RegexId, StateId, TokenId};
+use crate::recogniser::Recogniser;
+use crate::split::closure::Closure;
+use crate::split::{Closures, Split};
+use crate::vocab::Vocabulary;
+use crate::vocab::bits::TokenBits;
+
+/// Which optimisations to make, and how much to remember.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EngineOptions {
+    /// Split the vocabulary by lexer state instead of walking the trie for each mask.
+    pub splits: bool,
+    /// Skip what closed sets of states cover.
+    pub closures: bool,
+    /// Keep masks by state.
+    pub mask_cache: bool,
+    /// The most bytes that the caches of this grammar hold; past it all is dropped, and matchers
+    /// find their place again from the tokens they have accepted.
+    pub cache_bytes: usize,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        Self { splits: true, closures: true, mask_cache: true, cache_bytes: 64 << 20 }
+    }
+}
+
+/// Everything learned so far about a grammar and a vocabulary.
+#[derive(Debug)]
+pub(crate) struct Cache {
+    /// Counts how often everything was dropped; ids of states belong to one generation.
+    pub(crate) generation: u64,
+    pub(crate) recogniser: Recogniser,
+    /// Masks by state.
+    masks: FxHashMap<StateId, Arc<Mask>>,
+    mask_bytes: usize,
+    /// The splits used here, by this grammar's names for lexer states.
+    pub(super) splits: FxHashMap<(RegexId, NodeId), Arc<Split>>,
+    pub(super) lexer_closures: Closures,
+    pub(super) state_closures: FxHashMap<StateId, Closure>,
+    /// Everything is dropped past this many bytes.
+    limit: usize,
+}
+
+impl Cache {
+    fn new(grammar: &Arc<CompiledGrammar>, generation: u64, limit: usize) -> Self {
+        Self {
+            generation,
+            recogniser: Recogniser::new(grammar),
+            masks: FxHashMap::default(),
+            mask_bytes: 0,
+            splits: FxHashMap::default(),
+            lexer_closures: Closures::default(),
+            state_closures: FxHashMap::default(),
+            limit,
+        }
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.recogniser.memory_bytes()
+            + self.mask_bytes
+            + self.splits.capacity() * 32
+            + (self.lexer_closures.capacity() + self.state_closures.capacity()) * 32
+    }
+
+    /// The mask of a state, if it is known.
+    pub(crate) fn known_mask(&self, state: StateId) -> Option<&Arc<Mask>> {
+        self.masks.get(&state)
+    }
+}
+
+/// A compiled grammar bound to a vocabulary. `Send + Sync`; shared by `Arc`.
+#[derive(Debug)]
+pub struct Engine {
+    grammar: Arc<CompiledGrammar>,
+    vocabulary: Arc<Vocabulary>,
+    options: EngineOptions,
+    /// For each token terminal the tokens it stands for.
+    terminals: Vec<TokenBits>,
+    cache: RwLock<Cache>,
+    /// The grammar as the user wrote it, for `expected()` and `explain()`.
+    plain: OnceLock<(Arc<CompiledGrammar>, Vec<TokenBits>)>,
+}
+
+impl Engine {
+    /// Binds a grammar to a vocabulary.
+    ///
+    /// # Errors
+    /// A token terminal names a token that the vocabulary does not have.
+    pub fn new(
+        grammar: Arc<CompiledGrammar>,
+        vocabulary: Arc<Vocabulary>,
+        options: EngineOptions,
+    ) -> Result<Self, GrammarError> {
+        let terminals = bind(&grammar, &vocabulary)?;
+        let cache = RwLock::new(Cache::new(&grammar, 0, options.cache_bytes));
+        Ok(Self { grammar, vocabulary, options, terminals, cache, plain: OnceLock::new() })
+    }
+
+    /// The grammar.
+    pub fn grammar(&self) -> &Arc<CompiledGrammar> {
+        &self.grammar
+    }
+
+    /// The vocabulary.
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.vocabulary
+    }
+
+    /// For each token terminal the tokens it stands for.
+    pub(crate) fn terminals(&self) -> &[TokenBits] {
+        &self.terminals
+    }
+
+    /// Bytes of memory held by the grammar and its caches, without the vocabulary.
+    pub fn memory_bytes(&self) -> usize {
+        self.grammar.memory_bytes() + self.cache.read().memory_bytes()
+    }
+
+    /// The caches, to look up what is known.
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Cache> {
+        self.cache.read()
+    }
+
+    /// The caches, to find out more. They may have been dropped: ids of states are good only if
+    /// the generation is still the same.
+    pub(crate) fn write(&self) -> RwLockWriteGuard<'_, Cache> {
+        let mut cache = self.cache.write();
+        if cache.memory_bytes() > cache.limit {
+            *cache = Cache::new(&self.grammar, cache.generation + 1, self.options.cache_bytes);
+        }
+        cache
+    }
+
+    /// Makes room for a matcher that fills the caches by its history alone, so that they are not
+    /// dropped again before it has made a step.
+    pub(crate) fn make_room(cache: &mut Cache) {
+        cache.limit = cache.limit.max(2 * cache.memory_bytes());
+    }
+
+    /// The mask of a state, found or looked up.
+    pub(crate) fn mask(&self, cache: &mut Cache, state: StateId) -> Arc<Mask> {
+        if let Some(mask) = cache.masks.get(&state) {
+            return Arc::clone(mask);
+        }
+        let allow = Allow {
+            vocabulary: &self.vocabulary,
+            options: &self.options,
+            terminals: &self.terminals,
+            cache,
+            out: Collector::default(),
+        };
+        let mask = Arc::new(allow.mask(state));
+        if self.options.mask_cache {
+            cache.mask_bytes += mask.memory_bytes() + 48;
+            cache.masks.insert(state, Arc::clone(&mask));
+        }
+        mask
+    }
+
+    /// The grammar compiled without optimisations, so that its lexemes are the user's terminals,
+    /// and the tokens that its token terminals stand for.
+    pub(crate) fn plain(&self) -> &(Arc<CompiledGrammar>, Vec<TokenBits>) {
+        self.plain.get_or_init(|| {
+            // What compiled with optimisations compiles without; limits apply to both.
+            let grammar = compile(&self.grammar.source, &CompileOptions::PLAIN)
+                .map_or_else(|_| Arc::clone(&self.grammar), Arc::new);
+            let terminals =
+                bind(&grammar, &self.vocabulary).unwrap_or_else(|_| self.terminals.clone());
+            (grammar, terminals)
+        })
+    }
+}
+
+/// For each token terminal the tokens it stands for.
+fn bind(
+    grammar: &CompiledGrammar,
+    vocabulary: &Vocabulary,
+) -> Result<Vec<TokenBits>, GrammarError> {
+    let bind_one = |terminal: &TokenTerminal| {
+        let tokens = resolve(&terminal.token, vocabulary)?;
+        let mut bits = TokenBits::new(vocabulary.width());
+        if terminal.negated {
+            for id in (0..vocabulary.len()).map(TokenId::new) {
+                let exists = vocabulary.is_special(id) || !vocabulary.token_bytes(id).is_empty();
+                if exists && !vocabulary.is_eos(id) && !tokens.contains(&id) {
+                    bits.insert(id);
+                }
+            }
+        } else {
+            tokens.into_iter().for_each(|id| bits.insert(id));
+        }
+        Ok(bits)
+    };
+    grammar.tokens.iter().map(bind_one).collect()
+}
+
+fn resolve(token: &TokenRef, vocabulary: &Vocabulary) -> Result<Vec<TokenId>, GrammarError> {
+    let unknown = |message: String| GrammarError::new(GrammarErrorKind::UnknownToken, message);
+    match token {
+        TokenRef::Id(id) if (*id as usize) < vocabulary.len() => Ok(vec![TokenId(*id)]),
+        TokenRef::Id(id) => Err(unknown(format!(
+            "the grammar asks for token <[{id}]>, but the vocabulary has ids 0 to {}",
+            vocabulary.len() - 1
+        ))
+        .with_hint("is this the vocabulary that the grammar was written for?")),
+        TokenRef::Name(name) => {
+            let tokens = vocabulary.tokens_named(name.as_bytes());
+            if !tokens.is_empty() {
+                return Ok(tokens);
+            }
+            let mut known: Vec<String> = vocabulary
+                .special_names()
+                .map(|name| String::from_utf8_lossy(name).into_owned())
+                .collect();
+            known.sort();
+            known.truncate(8);
+            Err(unknown(format!("the vocabulary has no token {name}")).with_hint(format!(
+                "some of its special tokens: {}; or name the token by its id, as in <[123]>",
+                known.join(" ")
+            )))
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! The recogniser byte by byte: lexer states and Earley rows together. Knows no model tokens.
+//!
+//! Takes a [`CompiledGrammar`]; gives [`StateId`]s: what is known after some bytes, interned, so
+//! that loops in the text come back to states that are known. A state is
+//!
+//! - the *boundary*: the row at this very place, if a lexeme may end here (or nothing was read);
+//! - the *scans* in the middle of a lexeme: (lexeme, what is left of it, row where it started).
+//!
+//! Guarantee: every state but [`DEAD`] can go on to a complete text, since the grammar is reduced
+//! and no lexer state has an empty language. "Alive" is all that a mask needs to ask.
+//!
+//! Two things keep states few. Lexemes that end at the same byte lead to one row, the union (as in
+//! Earley's algorithm, one set a position). Scans that differ only in their row become one scan
+//! with the union of the rows: what follows is the same.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::compile::CompiledGrammar;
+use crate::earley::{Rows, Sym};
+use crate::index::{Id, IndexVec, LexemeId, RegexId, RowId, StateId, TokenTerminalId};
+use crate::lexer::{self, ByteSet, EPSILON, Lexer};
+
+/// The state from which no text can be completed.
+pub const DEAD: StateId = StateId(0);
+
+/// A transition that has not been taken yet.
+const UNKNOWN: u32 = u32::MAX;
+/// A state that has no row of transitions yet.
+const NO_TRANSITIONS: u32 = u32::MAX;
+
+/// A lexeme that is being matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Scan {
+    /// Which lexeme.
+    pub lexeme: LexemeId,
+    /// What is left of it.
+    pub rest: RegexId,
+    /// Where it started.
+    pub row: RowId,
+}
+
+const _: () = assert!(size_of::<Scan>() == 12);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct State {
+    boundary: Option<RowId>,
+    /// Sorted; no two have the same lexeme and rest.
+    scans: Box<[Scan]>,
+}
+
+/// All states met so far, and the transitions between them.
+#[derive(Clone, Debug)]
+pub struct Recogniser {
+    grammar: Arc<CompiledGrammar>,
+    lexer: Lexer,
+    rows: Rows,
+    states: IndexVec<StateId, State>,
+    by_content: FxHashMap<State, StateId>,
+    /// For each state the place of its transitions in `table`.
+    places: Vec<u32>,
+    /// Transitions by byte class.
+    table: Vec<u32>,
+    /// Bytes of all scans.
+    scan_bytes: usize,
+}
+
+impl Recogniser {
+    /// The state before any byte.
+    pub const START: StateId = StateId(1);
+
+    /// The recogniser of a grammar, with nothing known but the start.
+    pub fn new(grammar: &Arc<CompiledGrammar>) -> Self {
+        let mut recogniser = Self {
+            lexer: grammar.lexer.clone(),
+            rows: Rows::new(&grammar.program, grammar.start, grammar.accepts_empty),
+            grammar: Arc::clone(grammar),
+            states: IndexVec::new(),
+            by_content: FxHashMap::default(),
+            places: Vec::new(),
+            table: Vec::new(),
+            scan_bytes: 0,
+        };
+        recogniser.intern(None, Vec::new());
+        recogniser.intern(Some(Rows::START), Vec::new());
+        recogniser
+    }
+
+    /// The grammar.
+    pub fn grammar(&self) -> &Arc<CompiledGrammar> {
+        &self.grammar
+    }
+
+    /// The lexer, with what it has derived so far.
+    pub fn lexer(&self) -> &Lexer {
+        &self.lexer
+    }
+
+    /// The lexer, to derive more.
+    pub fn lexer_mut(&mut self) -> &mut Lexer {
+        &mut self.lexer
+    }
+
+    /// The state after a byte, or [`DEAD`].
+    #[inline]
+    pub fn step(&mut self, state: StateId, byte: u8) -> StateId {
+        match self.known_step(state, byte) {
+            Some(next) => next,
+            None => self.find_step(state, byte),
+        }
+    }
+
+    /// The state after a byte, if the transition has been taken before.
+    #[inline]
+    pub fn known_step(&self, state: StateId, byte: u8) -> Option<StateId> {
+        let place = *self.places.get(state.index())?;
+        if place == NO_TRANSITIONS {
+            return None;
+        }
+        let next = self.table[place as usize + usize::from(self.lexer.class(byte))];
+        (next != UNKNOWN).then_some(StateId(next))
+    }
+
+    #[cold]
+    fn find_step(&mut self, state: StateId, byte: u8) -> StateId {
+        let mut scans = Vec::new();
+        let mut boundary: Option<RowId> = None;
+        for mut scan in self.scans(state) {
+            scan.rest = self.lexer.step(scan.rest, byte);
+            if scan.rest == lexer::DEAD {
+                continue;
+            }
+            if self.lexer.accepts(scan.rest) {
+                let row = self.after(scan);
+                boundary = Some(match boundary {
+                    Some(other) => self.rows.union(&self.grammar.program, other, row),
+                    None => row,
+                });
+            }
+            if scan.rest != EPSILON {
+                scans.push(scan);
+            }
+        }
+        let next = self.intern(boundary, scans);
+        self.set_transition(state, byte, next);
+        next
+    }
+
+    fn set_transition(&mut self, state: StateId, byte: u8, next: StateId) {
+        if self.places.len() <= state.index() {
+            self.places.resize(state.index() + 1, NO_TRANSITIONS);
+        }
+        let place = &mut self.places[state.index()];
+        if *place == NO_TRANSITIONS {
+            *place = self.table.len() as u32;
+            self.table.resize(self.table.len() + self.lexer.class_count(), UNKNOWN);
+        }
+        self.table[*place as usize + usize::from(self.lexer.class(byte))] = next.0;
+    }
+
+    /// The row after a scan's lexeme.
+    pub fn after(&mut self, scan: Scan) -> RowId {
+        self.rows.goto(&self.grammar.program, scan.row, Sym::Lexeme(scan.lexeme))
+    }
+
+    /// The state at a row, in the middle of nothing.
+    pub fn state_at(&mut self, row: RowId) -> StateId {
+        self.intern(Some(row), Vec::new())
+    }
+
+    /// The state of some scans alone, without a boundary.
+    pub fn state_of(&mut self, scans: &[Scan]) -> StateId {
+        self.intern(None, scans.to_vec())
+    }
+
+    /// All scans of a state: those under way, and those that start at its boundary.
+    pub fn scans(&self, state: StateId) -> Vec<Scan> {
+        let State { boundary, scans } = &self.states[state];
+        let mut all = scans.to_vec();
+        if let Some(row) = *boundary {
+            all.extend(self.rows.row(row).lexemes.iter().map(|&lexeme| Scan {
+                lexeme,
+                rest: self.grammar.lexemes[lexeme].start,
+                row,
+            }));
+        }
+        all
+    }
+
+    /// Whether the text may end in a state.
+    #[inline]
+    pub fn accepts(&self, state: StateId) -> bool {
+        self.states[state].boundary.is_some_and(|row| self.rows.row(row).accepts)
+    }
+
+    /// The bytes that a state can go on with.
+    pub fn first(&self, state: StateId) -> ByteSet {
+        self.scans(state)
+            .iter()
+            .fold(ByteSet::EMPTY, |set, scan| set.union(self.lexer.first(scan.rest)))
+    }
+
+    /// The token terminals that may be scanned in a state.
+    pub fn token_terminals(&self, state: StateId) -> &[TokenTerminalId] {
+        match self.states[state].boundary {
+            Some(row) => &self.rows.row(row).tokens,
+            None => &[],
+        }
+    }
+
+    /// The state after a token terminal that [`Self::token_terminals`] names.
+    pub fn step_token(&mut self, state: StateId, terminal: TokenTerminalId) -> StateId {
+        match self.states[state].boundary {
+            Some(row) => {
+                let row = self.rows.goto(&self.grammar.program, row, Sym::Token(terminal));
+                self.state_at(row)
+            }
+            None => DEAD,
+        }
+    }
+
+    /// A state that goes on as either state does.
+    pub fn union(&mut self, left: StateId, right: StateId) -> StateId {
+        if left == right || right == DEAD {
+            return left;
+        }
+        if left == DEAD {
+            return right;
+        }
+        let boundary = match (self.states[left].boundary, self.states[right].boundary) {
+            (Some(a), Some(b)) => Some(self.rows.union(&self.grammar.program, a, b)),
+            (a, b) => a.or(b),
+        };
+        let mut scans = self.states[left].scans.to_vec();
+        scans.extend_from_slice(&self.states[right].scans);
+        self.intern(boundary, scans)
+    }
+
+    /// The number of states.
+    pub fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    /// Whether there are no states: never.
+    pub fn is_empty(&self) -> bool {
+        self.states.is_empty()
+    }
+
+    /// The number of Earley rows.
+    pub fn row_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Bytes of memory held, the grammar's own aside.
+    pub fn memory_bytes(&self) -> usize {
+        self.lexer.memory_bytes()
+            + self.rows.memory_bytes()
+            + self.states.len() * (2 * size_of::<State>() + 8)
+            + 2 * self.scan_bytes
+            + (self.places.capacity() + self.table.capacity()) * 4
+    }
+
+    fn intern(&mut self, boundary: Option<RowId>, mut scans: Vec<Scan>) -> StateId {
+        if scans.len() > 1 {
+            scans.sort_unstable();
+            let mut kept: Vec<Scan> = Vec::with_capacity(scans.len());
+            for scan in scans {
+                match kept.last_mut() {
+                    Some(last) if (last.lexeme, last.rest) == (scan.lexeme, scan.rest) => {
+                        last.row = self.rows.union(&self.grammar.program, last.row, scan.row);
+                    }
+                    _ => kept.push(scan),
+                }
+            }
+            scans = kept;
+        }
+        let state = State { boundary, scans: scans.into() };
+        if let Some(&known) = self.by_content.get(&state) {
+            return known;
+        }
+        self.scan_bytes += state.scans.len() * size_of::<Scan>();
+        let id = self.states.push(state.clone());
+        self.by_content.insert(state, id);
+        id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::{CompileOptions, compile};
+    use crate::grammar::{GrammarBuilder, SymbolKind};
+    use crate::span::Span;
+
+    /// `S: WORD+ "."` with `WORD: [a-z]+`: words may end anywhere.
+    fn words() -> Recogniser {
+        let mut b = GrammarBuilder::new();
+        let start = b.declare("start", SymbolKind::Rule, Span::default());
+        let word = b.declare("WORD", SymbolKind::Terminal, Span::default());
+        let letter = b.class(&[('a', 'z')]);
+        let letters = b.repeat(letter, 1, None);
+        b.define(word, letters);
+        let word = b.symbol(word);
+        let words = b.repeat(word, 1, None);
+        let end = b.literal(b".");
+        let body = b.seq(&[words, end]);
+        b.define(start, body);
+        let grammar = compile(&Arc::new(b.finish(start)), &CompileOptions::PLAIN).unwrap();
+        Recogniser::new(&Arc::new(grammar))
+    }
+
+    #[test]
+    fn ambiguous_ends_come_back_to_one_state() {
+        let mut r = words();
+        let run = |r: &mut Recogniser, text: &[u8]| {
+            text.iter().fold(Recogniser::START, |state, &byte| r.step(state, byte))
+        };
+        let state = run(&mut r, b"abc");
+        assert_eq!(run(&mut r, b"abcdefghijklmnop"), state);
+        assert!(r.len() < 10, "{} states", r.len());
+        let end = run(&mut r, b"abc.");
+        assert!(r.accepts(end) && !r.accepts(state));
+        assert_eq!(run(&mut r, b"."), DEAD);
+        assert!(r.first(end).is_empty());
+    }
+}

@@ -1,0 +1,218 @@
+//! Sets of states that a machine does not leave, and the atoms it stays on.
+//!
+//! From a state inside a JSON string every plain character leads back into the string. If the
+//! atoms of a token are all of that kind, the token is alive without being walked. [`find`] looks
+//! for the greatest set of atoms it can for which a small set of states around the given one is
+//! closed: every atom leads from every state of the set into the set.
+
+use super::machine::{ByteMachine, is_dead};
+use crate::vocab::atoms::{Atoms, ascii_groups, character_atom};
+
+/// The most states of a closed set.
+const MAX_STATES: usize = 8;
+
+/// A closed set of states around a state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Closure {
+    /// The atoms that lead from the set into the set. Tokens made of these alone stay alive.
+    pub atoms: Atoms,
+    /// Whether the machine may end in some state of the set.
+    pub accepts: bool,
+}
+
+/// The closure of a state that is alive.
+pub fn find<M: ByteMachine>(machine: &mut M, start: M::State) -> Closure {
+    let mut atoms: Vec<Atom> = Atom::all();
+    let mut targets = Vec::new();
+    atoms.retain(|atom| atom.targets(machine, start, &mut targets));
+    let mut others: Vec<M::State> = targets.into_iter().filter(|&state| state != start).collect();
+    others.sort_unstable();
+    others.dedup();
+    if others.len() > MAX_STATES * 4 {
+        return Closure::default();
+    }
+    // An atom like a quote or a backslash leads where most others can't follow. Kept, it would
+    // drive them all out; so it goes first.
+    let lost = |machine: &mut M, state: M::State| {
+        atoms.iter().filter(|atom| !atom.targets(machine, state, &mut Vec::new())).count()
+    };
+    let poisonous: Vec<M::State> =
+        others.into_iter().filter(|&state| lost(machine, state) * 4 > atoms.len()).collect();
+    atoms.retain(|atom| {
+        let mut targets = Vec::new();
+        atom.targets(machine, start, &mut targets);
+        !targets.iter().any(|target| poisonous.contains(target))
+    });
+    let mut states = vec![start];
+    let mut next = 0;
+    while let Some(&state) = states.get(next) {
+        next += 1;
+        atoms.retain(|atom| {
+            let mut targets = Vec::new();
+            if !atom.targets(machine, state, &mut targets) {
+                return false;
+            }
+            targets.retain(|target| !states.contains(target));
+            targets.sort_unstable();
+            targets.dedup();
+            let fits = states.len() + targets.len() <= MAX_STATES;
+            if fits {
+                states.extend(targets);
+            }
+            fits
+        });
+    }
+    Closure {
+        atoms: atoms.iter().fold(0, |set, atom| set | atom.bit()),
+        accepts: states.iter().any(|&state| machine.accepts(state)),
+    }
+}
+
+enum Atom {
+    Ascii(Atoms, Vec<u8>),
+    Character(usize),
+}
+
+/// Lead bytes with the bytes that may follow them, by length of the character (RFC 3629).
+const LEADS: [&[(u8, u8, u8, u8)]; 3] = [
+    &[(0xc2, 0xdf, 0x80, 0xbf)],
+    &[
+        (0xe0, 0xe0, 0xa0, 0xbf),
+        (0xe1, 0xec, 0x80, 0xbf),
+        (0xed, 0xed, 0x80, 0x9f),
+        (0xee, 0xef, 0x80, 0xbf),
+    ],
+    &[(0xf0, 0xf0, 0x90, 0xbf), (0xf1, 0xf3, 0x80, 0xbf), (0xf4, 0xf4, 0x80, 0x8f)],
+];
+
+impl Atom {
+    fn all() -> Vec<Self> {
+        let ascii = ascii_groups().map(|(bit, bytes)| Self::Ascii(bit, bytes.collect()));
+        ascii
+            .filter(|atom| !matches!(atom, Self::Ascii(_, bytes) if bytes.is_empty()))
+            .chain((2..=4).map(Self::Character))
+            .collect()
+    }
+
+    fn bit(&self) -> Atoms {
+        match self {
+            Self::Ascii(bit, _) => *bit,
+            Self::Character(length) => character_atom(*length),
+        }
+    }
+
+    /// Adds the states after the atom's texts; false if one of them is dead.
+    fn targets<M: ByteMachine>(
+        &self,
+        machine: &mut M,
+        state: M::State,
+        targets: &mut Vec<M::State>,
+    ) -> bool {
+        match self {
+            Self::Ascii(_, bytes) => bytes.iter().all(|&byte| {
+                let next = machine.step(state, byte);
+                targets.push(next);
+                !is_dead(next)
+            }),
+            Self::Character(length) => {
+                LEADS[length - 2].iter().all(|&(low, high, follow_low, follow_high)| {
+                    let mut states = distinct_steps(machine, &[state], low, high);
+                    let mut range = (follow_low, follow_high);
+                    for _ in 1..*length {
+                        if states.iter().any(|&state| is_dead(state)) {
+                            return false;
+                        }
+                        states = distinct_steps(machine, &states, range.0, range.1);
+                        range = (0x80, 0xbf);
+                    }
+                    targets.extend_from_slice(&states);
+                    !states.iter().any(|&state| is_dead(state))
+                })
+            }
+        }
+    }
+}
+
+/// The states after the bytes of a range, each once; one byte of each class is tried.
+fn distinct_steps<M: ByteMachine>(
+    machine: &mut M,
+    states: &[M::State],
+    low: u8,
+    high: u8,
+) -> Vec<M::State> {
+    let mut next: Vec<M::State> = Vec::new();
+    let mut seen = [false; 256];
+    for byte in low..=high {
+        if std::mem::replace(&mut seen[usize::from(machine.class(byte))], true) {
+            continue;
+        }
+        for &state in states {
+            let target = machine.step(state, byte);
+            if !next.contains(&target) {
+                next.push(target);
+            }
+            if is_dead(target) {
+                return next;
+            }
+        }
+    }
+    next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lexer::{Lexer, RegexSet};
+    use crate::vocab::atoms::atoms_with_byte;
+
+    /// The inside of a JSON string: plain characters, or `\` and one of a few; then a quote.
+    fn string() -> (Lexer, crate::index::RegexId) {
+        let mut s = RegexSet::default();
+        let plain = s.class(&[(' ', '!'), ('#', '['), (']', char::MAX)]);
+        let backslash = s.literal(b"\\");
+        let escaped = s.bytes(b"\"\\nt".iter().copied().collect());
+        let escape = s.concat(backslash, escaped);
+        let either = s.or(&[plain, escape]);
+        let many = s.repeat(either, 0, None);
+        let quote = s.literal(b"\"");
+        let rest = s.concat(many, quote);
+        (Lexer::new(s), rest)
+    }
+
+    #[test]
+    fn plain_characters_stay_in_a_string() {
+        let (mut lexer, q) = string();
+        let closure = find(&mut lexer, q);
+        for byte in b"aZ0 {}:,." {
+            assert_ne!(closure.atoms & atoms_with_byte(*byte), 0, "{}", char::from(*byte));
+        }
+        for byte in b"\"\\\n" {
+            assert_eq!(closure.atoms & atoms_with_byte(*byte), 0, "{}", char::from(*byte));
+        }
+        for length in 2..=4 {
+            assert_ne!(closure.atoms & character_atom(length), 0);
+        }
+        assert!(!closure.accepts);
+    }
+
+    #[test]
+    fn a_first_letter_leads_into_the_loop() {
+        let mut s = RegexSet::default();
+        let letter = s.class(&[('a', 'z')]);
+        let word = s.repeat(letter, 1, None);
+        let mut lexer = Lexer::new(s);
+        let closure = find(&mut lexer, word);
+        assert!(closure.accepts);
+        assert_ne!(closure.atoms & atoms_with_byte(b'q'), 0);
+        assert_eq!(closure.atoms & (atoms_with_byte(b'Q') | character_atom(2)), 0);
+    }
+
+    #[test]
+    fn some_characters_of_a_length_are_not_all() {
+        let mut s = RegexSet::default();
+        let some = s.class(&[('a', 'z'), ('à', 'ÿ')]);
+        let many = s.repeat(some, 0, None);
+        let mut lexer = Lexer::new(s);
+        assert_eq!(find(&mut lexer, many).atoms & character_atom(2), 0);
+    }
+}

@@ -1,0 +1,170 @@
+//! The walk of a machine over a trie: which tokens stay alive to their end.
+
+use super::closure::Closure;
+use super::machine::{ByteMachine, is_dead};
+use crate::index::NodeId;
+use crate::vocab::atoms::{AtomIndex, Atoms, atoms_with_byte};
+use crate::vocab::trie::Trie;
+
+/// Subtrees with fewer tokens are walked without asking for closures.
+const MIN_SUBTREE: usize = 32;
+
+/// Ranges of positions in a trie's order of tokens; neighbours are merged.
+#[derive(Clone, Debug, Default)]
+pub struct Ranges(Vec<(u32, u32)>);
+
+impl Ranges {
+    #[inline]
+    fn push(&mut self, (first, end): (u32, u32)) {
+        if first == end {
+            return;
+        }
+        match self.0.last_mut() {
+            Some(last) if last.1 == first => last.1 = end,
+            _ => self.0.push((first, end)),
+        }
+    }
+
+    /// The ranges, first and end positions.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.0.iter().copied()
+    }
+
+    /// How many positions there are.
+    pub fn count(&self) -> usize {
+        self.0.iter().map(|(first, end)| (end - first) as usize).sum()
+    }
+}
+
+/// A node below which a lexeme has ended, and its depth from the root of the trie.
+pub type End = (NodeId, u32);
+
+/// What a walk finds.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// The tokens that stay alive, except those that `covered` says.
+    pub alive: Ranges,
+    /// The nodes with something below where the machine may end.
+    pub ends: Vec<End>,
+    /// Whether there are more ends, in the subtrees that were not walked.
+    pub hidden_ends: bool,
+}
+
+/// Subtrees need not be walked where a closure says what is in them.
+pub struct Shortcuts<'a, F> {
+    /// The atoms of the trie.
+    pub atoms: &'a AtomIndex,
+    /// The closure of the state at the walk's root. Where all of a subtree's tokens are, as a
+    /// whole, within its atoms, they are left out of `alive`. Only for walks from the trie's root.
+    pub covered: Option<Closure>,
+    /// Finds the closure of a state.
+    pub closure: F,
+}
+
+/// Walks all tokens below `root` from `start`, which is alive.
+pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State) -> Closure>(
+    machine: &mut M,
+    trie: &Trie,
+    root: (NodeId, u32),
+    start: M::State,
+    mut shortcuts: Option<Shortcuts<'_, F>>,
+    found: &mut Found,
+) {
+    let (root, depth) = root;
+    let end = trie.end(root);
+    if let Some(shortcuts) = &mut shortcuts
+        && shortcuts.covered.is_none()
+        && trie.count_below(root) >= MIN_SUBTREE
+    {
+        let closure = (shortcuts.closure)(machine, start);
+        if shortcuts.atoms.below_within(root, closure.atoms) {
+            found.alive.push(trie.range_below(root));
+            found.hidden_ends |= closure.accepts;
+            return;
+        }
+    }
+    // The states of the open nodes, each with the end of its subtree.
+    let mut stack: Vec<(NodeId, M::State)> = vec![(end, start)];
+    let mut node = NodeId(root.0 + 1);
+    while node < end {
+        while stack.last().is_some_and(|&(closed, _)| closed <= node) {
+            stack.pop();
+        }
+        let Some(&(_, state)) = stack.last() else { break };
+        let behind = trie.end(node);
+        let state = machine.step(state, trie.byte(node));
+        if is_dead(state) {
+            node = behind;
+            continue;
+        }
+        if let Some(shortcuts) = &shortcuts
+            && let Some(closure) = shortcuts.covered
+            && shortcuts.atoms.whole_within(node, closure.atoms)
+        {
+            found.hidden_ends |= closure.accepts;
+            node = behind;
+            continue;
+        }
+        found.alive.push(trie.range_at(node));
+        let next = NodeId(node.0 + 1);
+        if next == behind {
+            node = next;
+            continue;
+        }
+        if machine.accepts(state) {
+            found.ends.push((node, depth + stack.len() as u32));
+        }
+        if let Some(shortcuts) = &mut shortcuts
+            && trie.count_below(node) >= MIN_SUBTREE
+        {
+            let closure = (shortcuts.closure)(machine, state);
+            if shortcuts.atoms.below_within(node, closure.atoms) {
+                found.alive.push(trie.range_below(node));
+                found.hidden_ends |= closure.accepts;
+                node = behind;
+                continue;
+            }
+        }
+        stack.push((behind, state));
+        node = next;
+    }
+}
+
+/// The nodes below `root` that `byte` leads to from a place where the machine may end.
+pub fn nodes_after_end<M: ByteMachine>(
+    machine: &mut M,
+    trie: &Trie,
+    atoms: &AtomIndex,
+    root: (NodeId, u32),
+    start: M::State,
+    byte: u8,
+) -> Vec<End> {
+    let wanted: Atoms = atoms_with_byte(byte);
+    let (root, depth) = root;
+    let end = trie.end(root);
+    let mut nodes = Vec::new();
+    let mut stack: Vec<(NodeId, M::State)> = vec![(end, start)];
+    let mut node = NodeId(root.0 + 1);
+    while node < end {
+        while stack.last().is_some_and(|&(closed, _)| closed <= node) {
+            stack.pop();
+        }
+        let Some(&(_, state)) = stack.last() else { break };
+        let behind = trie.end(node);
+        if stack.len() > 1 && trie.byte(node) == byte && machine.accepts(state) {
+            nodes.push((node, depth + stack.len() as u32));
+        }
+        if trie.is_leaf(node) || !atoms.below_holds(node, wanted) {
+            node = behind;
+            continue;
+        }
+        let state = machine.step(state, trie.byte(node));
+        if is_dead(state) {
+            node = behind;
+            continue;
+        }
+        stack.push((behind, state));
+        node = NodeId(node.0 + 1);
+    }
+    nodes
+}
