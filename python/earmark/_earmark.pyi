@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import Buffer
 
-__all__ = ["Grammar", "Matcher", "Vocabulary", "__version__"]
+__all__ = ["Grammar", "Matcher", "Vocabulary", "__version__", "decode_pieces"]
 
 __version__: str
 
@@ -373,3 +373,18 @@ class Matcher:
 
     def __copy__(self) -> Matcher: ...
     def __deepcopy__(self, memo: dict[Any, Any], /) -> Matcher: ...
+
+def decode_pieces(pieces: Sequence[str | None], kind: str) -> list[bytes | None]:
+    """What the pieces of a tokenizer's vocabulary file stand for. For the adapters.
+
+    Args:
+        pieces: How the file writes the tokens; None where it has no token.
+        kind: `"byte_level"`: GPT-2's alphabet; `"sentencepiece"`: UTF-8 with `▁` for the space
+            and `<0xNN>` for bytes; `"metaspace"`: only `▁`; `"raw"`: UTF-8.
+
+    Returns:
+        The bytes of each token: `b""` for None; None where the encoding can't have written it.
+
+    Raises:
+        VocabularyError: There is no such kind.
+    """

@@ -98,7 +98,7 @@ def _mask_words(mask: Any) -> npt.NDArray[np.int32]:
         mask = mask.cpu().numpy()
     if not isinstance(mask, np.ndarray) or mask.dtype not in (np.int32, np.uint32):
         raise TypeError(f"a mask is an array of int32 or uint32, not {_kind(mask)}")
-    return np.ascontiguousarray(mask).view(np.int32)
+    return np.require(mask, requirements="C").view(np.int32)
 
 
 def _forbidden(words: npt.NDArray[np.int32], shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:

@@ -24,10 +24,10 @@ impl MaskBuffer {
     /// have shape `(words,)` or `(batch, words)`.
     pub(super) fn new(out: &Bound<'_, PyAny>, words: usize) -> PyResult<Self> {
         let buffer = PyUntypedBuffer::get(out).or_else(|_| numpy_buffer(out))?;
-        if buffer.as_typed::<i32>().is_err() && buffer.as_typed::<u32>().is_err() {
+        if !holds_words(&buffer) {
             return Err(PyTypeError::new_err(format!(
                 "out holds items of format '{}' and {} bytes; \
-                 fill_mask() needs 32-bit integers (int32 or uint32)",
+                 fill_mask() needs aligned 32-bit integers (int32 or uint32)",
                 buffer.format().to_string_lossy(),
                 buffer.item_size()
             )));
@@ -65,6 +65,21 @@ impl MaskBuffer {
             std::slice::from_raw_parts_mut(first, self.words)
         })
     }
+}
+
+/// Whether the items are aligned 32-bit integers of this machine's byte order.
+///
+/// `PyUntypedBuffer::as_typed` of PyO3 0.30 can't be asked: it takes `>i`, the other order, for
+/// `i`.
+fn holds_words(buffer: &PyUntypedBuffer) -> bool {
+    const NATIVE: u8 = if cfg!(target_endian = "little") { b'<' } else { b'>' };
+    let integers = match buffer.format().to_bytes() {
+        [kind] | [b'@' | b'=' | NATIVE, kind] => b"iIlL".contains(kind),
+        _ => false,
+    };
+    integers
+        && buffer.item_size() == size_of::<u32>()
+        && buffer.buf_ptr().cast::<u32>().is_aligned()
 }
 
 /// A new array of mask words, all 0, and the words themselves.

@@ -98,10 +98,10 @@ impl PyMatcher {
     }
 
     fn accepted<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let steps = self.run(py, |matcher| matcher.tokens())?;
+        let steps = self.run(py, |matcher| matcher.steps().to_vec())?;
         let step = |step: &Step| match step {
-            Step::Token(id) => id.0.into_bound_py_any(py),
-            Step::Bytes => PyBytes::new(py, b"").into_bound_py_any(py),
+            Step::Token(id) | Step::End(id) => id.0.into_bound_py_any(py),
+            Step::Bytes(bytes) => PyBytes::new(py, bytes).into_bound_py_any(py),
         };
         steps.iter().map(step).collect()
     }
@@ -181,7 +181,7 @@ impl PyMatcher {
     }
 
     fn expected(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        self.run(py, Matcher::expected)
+        self.run(py, |matcher| matcher.expected())
     }
 
     fn explain(&self, py: Python<'_>, token_id: &Bound<'_, PyAny>) -> PyResult<String> {
@@ -193,7 +193,7 @@ impl PyMatcher {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let (steps, accepting, finished) = self.run(py, |matcher| {
-            (matcher.tokens().len(), matcher.is_accepting(), matcher.is_finished())
+            (matcher.steps().len(), matcher.is_accepting(), matcher.is_finished())
         })?;
         let state = match (finished, accepting) {
             (true, _) => "finished",

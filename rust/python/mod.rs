@@ -21,7 +21,7 @@ mod _earmark {
     #[pymodule_export]
     use super::matcher::PyMatcher;
     #[pymodule_export]
-    use super::vocabulary::PyVocabulary;
+    use super::vocabulary::{PyVocabulary, decode_pieces};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "the name Python knows a version under")]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use pyo3::{PyTraverseError, PyVisit};
 
@@ -12,6 +12,7 @@ use super::arguments::{count, out_of_range, token_id, token_ids, type_name};
 use super::error::{enter, vocabulary_error};
 use crate::index::{Id, TokenId};
 use crate::vocab::Vocabulary;
+use crate::vocab::decode::{PieceError, PieceKind, decode_piece};
 
 /// The tokens of a model. See `_earmark.pyi`.
 #[pyclass(frozen, weakref, module = "earmark", name = "Vocabulary")]
@@ -245,4 +246,25 @@ fn from_adapter<'py>(
         arguments.set_item(name, parts.getattr(name)?)?;
     }
     class.call((parts.getattr("tokens")?,), Some(&arguments))
+}
+
+/// The bytes that the pieces of a tokenizer's vocabulary stand for: `b""` for `None`, `None` for a
+/// piece that its encoding can't have written.
+#[pyfunction]
+pub(super) fn decode_pieces<'py>(
+    py: Python<'py>,
+    pieces: Vec<Option<PyBackedStr>>,
+    kind: &str,
+) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
+    let kind: PieceKind =
+        kind.parse().map_err(|error: PieceError| vocabulary_error(error.to_string()))?;
+    let mut decoded = Vec::with_capacity(pieces.len());
+    let mut bytes = Vec::new();
+    for piece in &pieces {
+        bytes.clear();
+        let known =
+            piece.as_ref().is_none_or(|piece| decode_piece(kind, piece, &mut bytes).is_ok());
+        decoded.push(known.then(|| PyBytes::new(py, &bytes)));
+    }
+    Ok(decoded)
 }

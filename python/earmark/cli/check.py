@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from earmark import Grammar, Matcher, MatchError, Vocabulary
 from earmark.cli.inputs import (
-    InputError,
     add_grammar,
     add_tokenizer,
     read_bytes,
@@ -39,9 +38,9 @@ def add_to(commands: Commands) -> None:
         "Exit status 0: all are in it; 1: some are not; 2: the grammar has errors.",
     )
     add_grammar(parser)
-    parser.add_argument("texts", metavar="TEXT", nargs="*", help="a text")
+    parser.add_argument("texts", metavar="TEXT", nargs="+", help="a text")
     parser.add_argument(
-        "--file", metavar="FILE", action="append", default=[], help="a file whose content is a text"
+        "--files", action="store_true", help="each TEXT is the name of a file that holds the text"
     )
     add_tokenizer(parser, "single bytes, which is enough unless the grammar names tokens")
     parser.set_defaults(run=run)
@@ -49,9 +48,8 @@ def add_to(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Checks each text; gives 1 if one is not in the grammar."""
-    texts = [os.fsencode(text) for text in options.texts] + [read_bytes(f) for f in options.file]
-    if not texts:
-        raise InputError("no text to check: give TEXT or --file")
+    read = read_bytes if options.files else os.fsencode
+    texts = [read(text) for text in options.texts]
     grammar = read_grammar(options)
     if options.tokenizer is None:
         vocabulary = byte_vocabulary()
@@ -79,12 +77,36 @@ def judge(grammar: Grammar, vocabulary: Vocabulary, text: bytes) -> tuple[str, b
         what = f"unfinished: the text may not end after byte {end}"
     else:
         what = f"rejected: byte {end} ({printable(text[end : end + 1])}) can't come here"
-    expected = matcher.expected()
+    expected = _expected(matcher, text[:end])
     more = f" and {len(expected) - EXPECTED} more" if len(expected) > EXPECTED else ""
     return (
         f"{what}\n{_with_caret(text, end)}\nexpected: {', '.join(expected[:EXPECTED])}{more}",
         False,
     )
+
+
+def _expected(matcher: Matcher, accepted: bytes) -> list[str]:
+    """What could come instead: the grammar's terminals, for a regex, which has one, its bytes."""
+    if matcher.grammar.kind == "regex":
+        matcher = Matcher(matcher.grammar, byte_vocabulary())
+        matcher.accept_bytes(accepted)
+        expected = byte_ranges(matcher.allowed_tokens().tolist())
+    else:
+        expected = matcher.expected()
+    return expected + ["the end"] * matcher.is_accepting
+
+
+def byte_ranges(values: list[int]) -> list[str]:
+    """Sorted byte values as ranges such as `a-z`; the end of a vocabulary is left out."""
+    ranges: list[list[int]] = []
+    for value in values:
+        if value > 0xFF:
+            continue
+        if ranges and value == ranges[-1][-1] + 1:
+            ranges[-1][1:] = [value]
+        else:
+            ranges.append([value])
+    return ["-".join(printable(bytes([end])) for end in ends) for ends in ranges]
 
 
 def printable(text: bytes) -> str:

@@ -14,6 +14,10 @@ from earmark.cli.progress import Progress
 if TYPE_CHECKING:
     import argparse
 
+    import numpy as np
+    import numpy.typing as npt
+
+    from earmark import Vocabulary
     from earmark.cli.inputs import Commands
 
 #: How likely a text ends where it may, so that loops of a grammar come to an end.
@@ -25,8 +29,8 @@ def add_to(commands: Commands) -> None:
     parser = commands.add_parser(
         "sample",
         help="print random texts of a grammar",
-        description="Print random texts of a grammar, a line each: tokens are drawn with equal "
-        "chances from those that the mask allows. Texts that are not finished after --max-tokens "
+        description="Print random texts of a grammar, a line each, drawn token by token from "
+        "what the masks allow. Texts that are not finished after --max-tokens "
         "are counted, not printed. Exit status 1: there was none to print.",
     )
     add_grammar(parser)
@@ -43,11 +47,12 @@ def add_to(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Prints the texts; gives 1 if none was finished."""
     matcher = Matcher(read_grammar(options), read_vocabulary(options.tokenizer))
+    draw = Draw(matcher.vocabulary)
     chance = random.Random(options.seed)
     finished = 0
     with Progress(options.n, "texts") as progress:
         for _ in range(options.n):
-            text = sample(matcher, chance, options.max_tokens)
+            text = sample(matcher, draw, chance, options.max_tokens)
             if text is not None:
                 finished += 1
                 shown = text.decode("utf-8", "backslashreplace")
@@ -62,20 +67,40 @@ def run(options: argparse.Namespace) -> int:
     return 0 if finished else 1
 
 
-def sample(matcher: Matcher, chance: random.Random, max_tokens: int) -> bytes | None:
+def sample(matcher: Matcher, draw: Draw, chance: random.Random, max_tokens: int) -> bytes | None:
     """A random text, or None where `max_tokens` tokens were not enough to end it."""
-    vocabulary = matcher.vocabulary
     matcher.reset()
     text = bytearray()
     for _ in range(max_tokens):
-        allowed = matcher.allowed_tokens()
-        if matcher.is_accepting:
-            going_on = [t for t in allowed.tolist() if t not in vocabulary.eos_token_ids]
-            if not going_on or chance.random() < END:
-                return bytes(text)
-            token_id = chance.choice(going_on)
-        else:
-            token_id = int(allowed[chance.randrange(len(allowed))])
+        token_id = draw(matcher.allowed_tokens(), chance)
+        if token_id is None or (matcher.is_accepting and chance.random() < END):
+            return bytes(text)
         matcher.accept(token_id)
-        text += vocabulary.token_bytes(token_id)
+        text += matcher.vocabulary.token_bytes(token_id)
     return bytes(text) if matcher.is_accepting else None
+
+
+class Draw:
+    """Draws one of the allowed tokens, but none that ends the text.
+
+    First the byte it starts with, then the token: a quote has the same chance to come as each of
+    the letters, although hundreds of tokens start with a letter and few with a quote.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        import numpy as np
+
+        texts = map(vocabulary.token_bytes, range(len(vocabulary)))
+        self._first = np.array([text[0] if text else 0 for text in texts], np.uint8)
+        self._ends = np.array(vocabulary.eos_token_ids)
+
+    def __call__(self, allowed: npt.NDArray[np.int64], chance: random.Random) -> int | None:
+        """One of `allowed`, or None where only the end is."""
+        import numpy as np
+
+        allowed = allowed[~np.isin(allowed, self._ends)]
+        if not len(allowed):
+            return None
+        first = self._first[allowed]
+        byte = chance.choice(np.bincount(first).nonzero()[0])
+        return int(chance.choice(allowed[first == byte]))
