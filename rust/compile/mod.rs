@@ -69,14 +69,17 @@ pub fn compile(
         )
         .with_hint("give each recursive rule an alternative that does not refer back to it"));
     }
-    if options.linearise {
-        // No production starts and ends with its own nonterminal.
-        linearise::linearise(&mut bnf);
-    }
     if options.collapse_units {
         // No nonterminal other than the start stands for a single symbol only.
         units::collapse_units(&mut bnf);
-        prune::prune(&mut bnf);
     }
+    if options.linearise {
+        // No production starts and ends with its own nonterminal. New units may have come.
+        linearise::linearise(&mut bnf);
+        if options.collapse_units {
+            units::collapse_units(&mut bnf);
+        }
+    }
+    prune::prune(&mut bnf);
     Ok(layout::lay_out(grammar, regular, &bnf))
 }

@@ -21,10 +21,10 @@ pub(crate) fn negate(ranges: &[(char, char)]) -> Vec<(char, char)> {
     let mut others = Vec::with_capacity(ranges.len() + 1);
     let mut from = Some(char::MIN);
     for &(low, high) in ranges {
-        if let (Some(from), Some(to)) = (from, before(low)) {
-            if from <= to {
-                others.push((from, to));
-            }
+        if let (Some(from), Some(to)) = (from, before(low))
+            && from <= to
+        {
+            others.push((from, to));
         }
         from = after(high);
     }

@@ -43,6 +43,12 @@ impl ByteSet {
         Self(std::array::from_fn(|i| self.0[i] | other.0[i]))
     }
 
+    /// The bytes that are in both sets.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] & other.0[i]))
+    }
+
     /// Whether the sets share a byte.
     pub fn intersects(&self, other: &Self) -> bool {
         (0..4).any(|i| self.0[i] & other.0[i] != 0)

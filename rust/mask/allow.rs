@@ -29,6 +29,9 @@ const SMALL: usize = 64;
 const NARROW_TOKENS: usize = 800;
 /// A scan that goes on with at most this many bytes is narrow.
 const NARROW_BYTES: usize = 2;
+/// Past this many lexemes' ends within a token, remainders are walked: on ambiguous grammars the
+/// ways to split a token into lexemes multiply.
+const MAX_LEVEL: u32 = 4;
 /// Past this depth in the trie everything is walked, so that recursion stays bounded.
 const MAX_DEPTH: u32 = 64;
 
@@ -146,32 +149,85 @@ impl Allow<'_> {
             return false;
         }
         self.out.add_split(&split);
-        for byte in first.iter() {
-            let crossing = self.crossing(&split, scan.rest, at, byte);
-            if crossing.is_empty() {
-                continue;
-            }
-            let next = self.cache.recogniser.step(next, byte);
-            self.out.add_list(&crossing.ending);
-            if !crossing.remainders.is_empty() {
-                let mut found = Found::default();
-                walk(
-                    &mut self.cache.recogniser,
-                    &crossing.remainders,
-                    (Trie::ROOT, 0),
-                    next,
-                    NO_SHORTCUTS,
-                    &mut found,
-                );
-                for range in found.alive.iter() {
-                    self.out.add_range(&crossing.remainders, range);
+        for byte in first.intersection(&split.after).iter() {
+            let lexer = self.cache.recogniser.lexer_mut();
+            let crossing = split.crossing(self.vocabulary, lexer, at, scan.rest, byte);
+            if let Some(next) = self.enter(&crossing, next, byte) {
+                self.allow_remainders(next, &crossing, 1);
+                for &node in &crossing.big {
+                    self.allow(next, node);
                 }
-            }
-            for &node in &crossing.big {
-                self.allow(next, node);
             }
         }
         true
+    }
+
+    /// Adds the tokens that end with a crossing's byte; gives the state after it if more follow.
+    fn enter(&mut self, crossing: &Crossing, state: StateId, byte: u8) -> Option<StateId> {
+        self.out.add_list(&crossing.ending);
+        if crossing.remainders.is_empty() && crossing.big.is_empty() {
+            return None;
+        }
+        Some(self.cache.recogniser.step(state, byte))
+    }
+
+    /// Adds the tokens whose remainder `state` can go on with. `level` counts lexemes' ends.
+    ///
+    /// PERF: splitting the remainders by lexer state, once for all rows, instead of walking them
+    /// with the recogniser, which meets new states under each new row.
+    fn allow_remainders(&mut self, state: StateId, crossing: &Arc<Crossing>, level: u32) {
+        if crossing.remainders.is_empty() {
+            return;
+        }
+        if level >= MAX_LEVEL {
+            let mut found = Found::default();
+            let recogniser = &mut self.cache.recogniser;
+            walk(
+                recogniser,
+                &crossing.remainders,
+                (Trie::ROOT, 0),
+                state,
+                NO_SHORTCUTS,
+                &mut found,
+            );
+            for range in found.alive.iter() {
+                self.out.add_range(&crossing.remainders, range);
+            }
+            return;
+        }
+        for scan in self.cache.recogniser.scans(state) {
+            if !self.cache.recogniser.lexer().first(scan.rest).intersects(&crossing.first) {
+                continue;
+            }
+            let split = self.split_remainders(crossing, scan.rest);
+            self.out.add_split(&split);
+            if split.never_ends() {
+                continue;
+            }
+            let row = self.cache.recogniser.after(scan);
+            let next = self.cache.recogniser.state_at(row);
+            let first = self.cache.recogniser.first(next);
+            for byte in first.intersection(&split.after).iter() {
+                let inner =
+                    split.crossing_of_remainders(self.vocabulary, &crossing.remainders, byte);
+                if let Some(next) = self.enter(&inner, next, byte) {
+                    self.allow_remainders(next, &inner, level + 1);
+                }
+            }
+        }
+    }
+
+    fn split_remainders(&mut self, crossing: &Arc<Crossing>, state: RegexId) -> Arc<Split> {
+        let key = (Arc::as_ptr(crossing).addr(), state);
+        if let Some((_, known)) = self.cache.remainder_splits.get(&key) {
+            return Arc::clone(known);
+        }
+        let lexer = self.cache.recogniser.lexer_mut();
+        let split = crossing.split(self.vocabulary, lexer, state);
+        // Keeping the crossing keeps its address from being used for another.
+        let kept = (Arc::clone(crossing), Arc::clone(&split));
+        self.cache.remainder_splits.insert(key, kept);
+        split
     }
 
     /// Walks the recogniser itself over the tokens below a node.
@@ -221,16 +277,6 @@ impl Allow<'_> {
         });
         splits.insert((state, at.0), Arc::clone(&split));
         split
-    }
-
-    fn crossing(
-        &mut self,
-        split: &Split,
-        state: RegexId,
-        at: (NodeId, u32),
-        byte: u8,
-    ) -> Arc<Crossing> {
-        split.crossing(self.vocabulary, self.cache.recogniser.lexer_mut(), at, state, byte)
     }
 }
 

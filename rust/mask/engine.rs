@@ -13,7 +13,7 @@ use crate::grammar::{TokenRef, TokenTerminal};
 use crate::index::{Id, NodeId, RegexId, StateId, TokenId};
 use crate::recogniser::Recogniser;
 use crate::split::closure::Closure;
-use crate::split::{Closures, Split};
+use crate::split::{Closures, Crossing, Split};
 use crate::vocab::Vocabulary;
 use crate::vocab::bits::TokenBits;
 
@@ -48,6 +48,8 @@ pub(crate) struct Cache {
     mask_bytes: usize,
     /// The splits used here, by this grammar's names for lexer states.
     pub(super) splits: FxHashMap<(RegexId, NodeId), Arc<Split>>,
+    /// The splits of crossings' remainders, by the crossing's address.
+    pub(super) remainder_splits: FxHashMap<(usize, RegexId), (Arc<Crossing>, Arc<Split>)>,
     pub(super) lexer_closures: Closures,
     pub(super) state_closures: FxHashMap<StateId, Closure>,
     /// Everything is dropped past this many bytes.
@@ -62,6 +64,7 @@ impl Cache {
             masks: FxHashMap::default(),
             mask_bytes: 0,
             splits: FxHashMap::default(),
+            remainder_splits: FxHashMap::default(),
             lexer_closures: Closures::default(),
             state_closures: FxHashMap::default(),
             limit,
@@ -71,7 +74,7 @@ impl Cache {
     fn memory_bytes(&self) -> usize {
         self.recogniser.memory_bytes()
             + self.mask_bytes
-            + self.splits.capacity() * 32
+            + (self.splits.capacity() + self.remainder_splits.capacity()) * 32
             + (self.lexer_closures.capacity() + self.state_closures.capacity()) * 32
     }
 

@@ -1,10 +1,16 @@
 //! What may follow a lexeme's end within a token, for one next byte.
 
-use crate::index::{NodeId, TokenId};
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+use rustc_hash::FxHashMap;
+
+use super::Split;
+use super::walk::End;
+use crate::index::{RegexId, TokenId};
+use crate::lexer::{ByteSet, Lexer};
 use crate::vocab::Vocabulary;
 use crate::vocab::trie::Trie;
-
-use super::walk::End;
 
 /// Nodes with more tokens below are kept as references into the vocabulary's trie.
 const BIG: usize = 2_000;
@@ -16,29 +22,33 @@ pub struct Crossing {
     pub ending: Box<[TokenId]>,
     /// What follows that byte in the others, merged: equal remainders share a path.
     pub remainders: Trie,
+    /// The bytes that remainders start with.
+    pub first: ByteSet,
     /// Nodes of the vocabulary's trie after that byte with very many tokens below.
     pub big: Box<[End]>,
+    /// Splits of the remainders by the lexer state that reads them.
+    splits: RwLock<FxHashMap<u128, Arc<Split>>>,
 }
 
 impl Crossing {
-    /// Merges what is below the nodes (each with its depth).
-    pub(super) fn new(vocabulary: &Vocabulary, nodes: &[End]) -> Self {
-        let trie = &vocabulary.trie;
+    /// Merges what is below the nodes of a trie (each with its depth). Only in the vocabulary's
+    /// own trie can a node be kept as a reference.
+    pub(super) fn new(trie: &Trie, nodes: &[End], is_vocabulary: bool) -> Self {
         let mut ending = Vec::new();
         let mut big = Vec::new();
-        let mut remainders: Vec<(&[u8], TokenId)> = Vec::new();
+        let mut small = Vec::new();
         for &(node, depth) in nodes {
             ending.extend_from_slice(trie.tokens_at(node));
-            if trie.count_below(node) > BIG {
+            if is_vocabulary && trie.count_below(node) > BIG {
                 big.push((node, depth));
-                continue;
-            }
-            for &token in trie.slice(trie.range_below(node)) {
-                remainders.push((&vocabulary.token_bytes(token)[depth as usize..], token));
+            } else if !trie.is_leaf(node) {
+                small.push(node);
             }
         }
-        remainders.sort_unstable();
-        Self { ending: ending.into(), remainders: Trie::build(&remainders), big: big.into() }
+        let remainders = trie.merge_below(&small);
+        let first = remainders.children(Trie::ROOT).map(|node| remainders.byte(node)).collect();
+        let splits = RwLock::default();
+        Self { ending: ending.into(), remainders, first, big: big.into(), splits }
     }
 
     /// Whether there are no such tokens.
@@ -46,11 +56,22 @@ impl Crossing {
         self.ending.is_empty() && self.remainders.is_empty() && self.big.is_empty()
     }
 
-    /// Bytes of memory held.
-    pub fn memory_bytes(&self) -> usize {
+    /// The remainders split by a lexer state.
+    pub fn split(&self, vocabulary: &Vocabulary, lexer: &mut Lexer, state: RegexId) -> Arc<Split> {
+        let identity = lexer.regexes().identity(state);
+        if let Some(known) = self.splits.read().get(&identity) {
+            return Arc::clone(known);
+        }
+        let split = Arc::new(Split::of_remainders(vocabulary, &self.remainders, lexer, state));
+        vocabulary.splits.grow(split.memory_bytes());
+        Arc::clone(self.splits.write().entry(identity).or_insert(split))
+    }
+
+    /// Bytes of memory held, without the splits.
+    pub(super) fn memory_bytes(&self) -> usize {
         size_of::<Self>()
             + self.ending.len() * 4
             + self.remainders.memory_bytes()
-            + self.big.len() * size_of::<(NodeId, u32)>()
+            + self.big.len() * size_of::<End>()
     }
 }

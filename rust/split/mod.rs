@@ -21,7 +21,7 @@ use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 
 use crate::index::{NodeId, RegexId, TokenId};
-use crate::lexer::Lexer;
+use crate::lexer::{ByteSet, Lexer};
 use crate::vocab::Vocabulary;
 use crate::vocab::bits::TokenBits;
 use crate::vocab::trie::Trie;
@@ -40,6 +40,28 @@ pub enum TokenSet {
     Bits(TokenBits),
 }
 
+impl TokenSet {
+    /// The tokens of `tokens`, `count` of them, and those of `base`.
+    fn new(
+        tokens: impl Iterator<Item = TokenId>,
+        count: usize,
+        vocabulary: &Vocabulary,
+        base: Option<TokenBits>,
+    ) -> Self {
+        let list_limit = vocabulary.mask_words();
+        if base.is_none() && count <= list_limit {
+            return Self::List(tokens.collect());
+        }
+        let mut bits = base.unwrap_or_else(|| TokenBits::new(vocabulary.width()));
+        tokens.for_each(|token| bits.insert(token));
+        if bits.count() <= list_limit {
+            Self::List(bits.iter().collect())
+        } else {
+            Self::Bits(bits)
+        }
+    }
+}
+
 /// One lexer state × one subtree of the trie.
 #[derive(Debug)]
 pub struct Split {
@@ -48,6 +70,8 @@ pub struct Split {
     /// The atoms that keep the lexeme in a closed set of states in some of which it may end; 0 if
     /// there is no such set. A byte of these both goes on with the lexeme and may follow its end.
     pub overlap: Closure,
+    /// The bytes that may come next in a token after the lexeme's end.
+    pub after: ByteSet,
     ends: Box<[End]>,
     hidden_ends: bool,
     crossings: RwLock<FxHashMap<u8, Arc<Crossing>>>,
@@ -94,27 +118,38 @@ impl Split {
                 &mut found,
             );
         }
-        let list_limit = vocabulary.mask_words();
-        let inside = match base {
-            None if found.alive.count() <= list_limit => TokenSet::List(
-                found.alive.iter().flat_map(|range| trie.slice(range)).copied().collect(),
-            ),
-            base => {
-                let mut bits =
-                    base.map_or_else(|| TokenBits::new(vocabulary.width()), |(_, bits)| bits);
-                for range in found.alive.iter() {
-                    trie.slice(range).iter().for_each(|&token| bits.insert(token));
-                }
-                if bits.count() <= list_limit {
-                    TokenSet::List(bits.iter().collect())
-                } else {
-                    TokenSet::Bits(bits)
-                }
-            }
-        };
+        let alive = found.alive.iter().flat_map(|range| trie.slice(range)).copied();
+        let base = base.map(|(_, bits)| bits);
+        let inside = TokenSet::new(alive, found.alive.count(), vocabulary, base);
+        Self::from_parts(inside, overlap, trie, found)
+    }
+
+    /// Splits remainders from a lexer state.
+    fn of_remainders(
+        vocabulary: &Vocabulary,
+        remainders: &Trie,
+        lexer: &mut Lexer,
+        state: RegexId,
+    ) -> Self {
+        let mut found = Found::default();
+        walk(lexer, remainders, (Trie::ROOT, 0), state, walk::EVERYTHING, &mut found);
+        let alive = found.alive.iter().flat_map(|range| remainders.slice(range)).copied();
+        let inside = TokenSet::new(alive, found.alive.count(), vocabulary, None);
+        Self::from_parts(inside, Closure::default(), remainders, found)
+    }
+
+    fn from_parts(inside: TokenSet, overlap: Closure, trie: &Trie, found: Found) -> Self {
+        let mut after = ByteSet::EMPTY;
+        for &(node, _) in &found.ends {
+            trie.children(node).for_each(|child| after.insert(trie.byte(child)));
+        }
+        if found.hidden_ends {
+            after.insert_range(0, 255);
+        }
         Self {
             inside,
             overlap,
+            after,
             ends: found.ends.into(),
             hidden_ends: found.hidden_ends,
             crossings: RwLock::default(),
@@ -136,17 +171,44 @@ impl Split {
         state: RegexId,
         byte: u8,
     ) -> Arc<Crossing> {
+        self.crossing_or(vocabulary, byte, || {
+            let trie = &vocabulary.trie;
+            let nodes = if self.hidden_ends {
+                walk::nodes_after_end(lexer, trie, &vocabulary.atoms, root, state, byte)
+            } else {
+                self.nodes_after(trie, byte)
+            };
+            Crossing::new(trie, &nodes, true)
+        })
+    }
+
+    /// The same for a split of a crossing's remainders.
+    pub fn crossing_of_remainders(
+        &self,
+        vocabulary: &Vocabulary,
+        remainders: &Trie,
+        byte: u8,
+    ) -> Arc<Crossing> {
+        self.crossing_or(vocabulary, byte, || {
+            Crossing::new(remainders, &self.nodes_after(remainders, byte), false)
+        })
+    }
+
+    fn nodes_after(&self, trie: &Trie, byte: u8) -> Vec<End> {
+        let after = |&(node, depth): &End| Some((trie.child(node, byte)?, depth + 1));
+        self.ends.iter().filter_map(after).collect()
+    }
+
+    fn crossing_or(
+        &self,
+        vocabulary: &Vocabulary,
+        byte: u8,
+        find: impl FnOnce() -> Crossing,
+    ) -> Arc<Crossing> {
         if let Some(known) = self.crossings.read().get(&byte) {
             return Arc::clone(known);
         }
-        let trie = &vocabulary.trie;
-        let nodes = if self.hidden_ends {
-            walk::nodes_after_end(lexer, trie, &vocabulary.atoms, root, state, byte)
-        } else {
-            let after = |&(node, depth): &End| Some((trie.child(node, byte)?, depth + 1));
-            self.ends.iter().filter_map(after).collect()
-        };
-        let crossing = Arc::new(Crossing::new(vocabulary, &nodes));
+        let crossing = Arc::new(find());
         vocabulary.splits.grow(crossing.memory_bytes());
         Arc::clone(self.crossings.write().entry(byte).or_insert(crossing))
     }

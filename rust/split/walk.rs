@@ -2,7 +2,8 @@
 
 use super::closure::Closure;
 use super::machine::{ByteMachine, is_dead};
-use crate::index::NodeId;
+use crate::index::{NodeId, RegexId};
+use crate::lexer::Lexer;
 use crate::vocab::atoms::{AtomIndex, Atoms, atoms_with_byte};
 use crate::vocab::trie::Trie;
 
@@ -60,6 +61,9 @@ pub struct Shortcuts<'a, F> {
     /// Finds the closure of a state.
     pub closure: F,
 }
+
+/// A walk of every node.
+pub const EVERYTHING: Option<Shortcuts<'static, fn(&mut Lexer, RegexId) -> Closure>> = None;
 
 /// Walks all tokens below `root` from `start`, which is alive.
 pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State) -> Closure>(

@@ -6,6 +6,7 @@
 
 pub mod atoms;
 pub mod bits;
+pub mod decode;
 pub mod trie;
 
 use std::fmt;

@@ -148,6 +148,63 @@ impl Trie {
         bytes.iter().try_fold(Self::ROOT, |node, &byte| self.child(node, byte))
     }
 
+    /// The trie of what is below some nodes, read from each of them on; what is equal is merged.
+    pub fn merge_below(&self, roots: &[NodeId]) -> Self {
+        let mut merged = Self { nodes: vec![Node { end: 0, first: 0, byte: 0 }], tokens: vec![] };
+        // The open nodes, each with the groups of source nodes that become its children.
+        let mut open: Vec<(usize, std::vec::IntoIter<Vec<NodeId>>)> =
+            vec![(0, self.child_groups(roots).into_iter())];
+        while let Some((node, groups)) = open.last_mut() {
+            let Some(group) = groups.next() else {
+                let node = *node;
+                merged.nodes[node].end = merged.nodes.len() as u32;
+                open.pop();
+                continue;
+            };
+            if let [source] = group[..] {
+                self.copy_subtree(source, &mut merged);
+                continue;
+            }
+            let first = merged.tokens.len() as u32;
+            open.push((merged.nodes.len(), self.child_groups(&group).into_iter()));
+            merged.nodes.push(Node { end: 0, first, byte: self.byte(group[0]) });
+            for source in group {
+                merged.tokens.extend_from_slice(self.tokens_at(source));
+            }
+        }
+        let sentinel =
+            Node { end: merged.nodes.len() as u32, first: merged.tokens.len() as u32, byte: 0 };
+        merged.nodes.push(sentinel);
+        merged
+    }
+
+    /// The children of all the nodes, those of one byte together, in the order of bytes.
+    fn child_groups(&self, nodes: &[NodeId]) -> Vec<Vec<NodeId>> {
+        let mut children: Vec<(u8, NodeId)> = nodes
+            .iter()
+            .flat_map(|&node| self.children(node).map(|child| (self.byte(child), child)))
+            .collect();
+        children.sort_unstable();
+        let group = |group: &[(u8, NodeId)]| group.iter().map(|&(_, child)| child).collect();
+        children.chunk_by(|a, b| a.0 == b.0).map(group).collect()
+    }
+
+    fn copy_subtree(&self, source: NodeId, target: &mut Self) {
+        let shift = |at: u32, from: usize, to: usize| at - from as u32 + to as u32;
+        let (first, _) = self.range_at(source);
+        let tokens = target.tokens.len();
+        let nodes = target.nodes.len();
+        let end = self.end(source);
+        for node in &self.nodes[source.index()..end.index()] {
+            target.nodes.push(Node {
+                end: shift(node.end, source.index(), nodes),
+                first: shift(node.first, first as usize, tokens),
+                byte: node.byte,
+            });
+        }
+        target.tokens.extend_from_slice(self.slice((first, self.nodes[end.index()].first)));
+    }
+
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>() + self.tokens.capacity() * 4
@@ -176,6 +233,20 @@ mod tests {
         assert_eq!(t.count(Trie::ROOT), 6);
         assert!(t.find(b"abd").is_none());
         assert!(t.is_leaf(t.find(b"b").unwrap()));
+    }
+
+    #[test]
+    fn merging_puts_equal_remainders_together() {
+        // Below "x" and "y": "", "a", "ab" and "ab", "c".
+        let t = trie(&["x", "xa", "xab", "yab", "yc"]);
+        let roots = [t.find(b"x").unwrap(), t.find(b"y").unwrap()];
+        let m = t.merge_below(&roots);
+        assert_eq!(m.count(Trie::ROOT), 4);
+        assert_eq!(m.tokens_at(m.find(b"ab").unwrap()), [TokenId(2), TokenId(3)]);
+        assert_eq!(m.tokens_at(m.find(b"a").unwrap()), [TokenId(1)]);
+        assert_eq!(m.tokens_at(m.find(b"c").unwrap()), [TokenId(4)]);
+        assert_eq!(m.len(), 4);
+        assert!(t.merge_below(&[]).is_empty());
     }
 
     #[test]

@@ -91,13 +91,10 @@ impl Lexer<'_> {
     fn next(&mut self, byte: u8) -> Result<(), GrammarError> {
         match byte {
             b' ' | b'\t' => self.at += 1,
-            b'\n' | b'\r' => {
-                if !matches!(self.lexemes.last(), Some(Lexeme { kind: Kind::LineBreak, .. })) {
-                    self.push(Kind::LineBreak, self.at + 1);
-                } else {
-                    self.at += 1;
-                }
-            }
+            b'\n' | b'\r' => match self.lexemes.last() {
+                Some(Lexeme { kind: Kind::LineBreak, .. }) => self.at += 1,
+                _ => self.push(Kind::LineBreak, self.at + 1),
+            },
             b'#' => {
                 let rest = &self.bytes[self.at..];
                 let length = rest.iter().position(|&byte| byte == b'\n' || byte == b'\r');
@@ -199,23 +196,18 @@ impl Lexer<'_> {
         }
         if self.ranges.is_empty() {
             let span = Span::new(self.at, at + 1);
-            return Err(match negated {
-                true => self.error(span, "empty class `[^]`").with_hint(
-                    "write `.` for any character, or `[^\\]]` for any but a closing bracket",
-                ),
-                false => self
-                    .error(span, "empty class `[]` matches nothing")
-                    .with_hint("write `\"\"` for the empty text, or `[\\]]` for a closing bracket"),
-            });
+            let (message, hint) = if negated {
+                ("empty class `[^]`", "write `.` for any character, `[^\\]]` for all but a bracket")
+            } else {
+                ("empty class `[]`", "write `\"\"` for the empty text, `[\\]]` for a bracket")
+            };
+            return Err(self.error(span, message).with_hint(hint));
         }
         classes::normalise(&mut self.ranges);
-        let class = match negated {
-            true => match classes::negate(&self.ranges)[..] {
-                // `[^\x00-\U0010FFFF]`
-                [] => self.builder.alt(&[]),
-                ref others => self.builder.class(others),
-            },
-            false => self.builder.class(&self.ranges),
+        let class = if negated {
+            self.builder.class(&classes::negate(&self.ranges))
+        } else {
+            self.builder.class(&self.ranges)
         };
         self.push(Kind::Operand(class), at + 1);
         Ok(())
@@ -342,10 +334,9 @@ impl Lexer<'_> {
             '/' => "there are no regexes in GBNF: write classes, groups and `*`",
             ';' | ',' => "rules end at the line break; parts stand side by side",
             '>' => "write a rule as `name ::= …` and a token as `<name>`",
-            ']' | '}' => "write a character of the text in double quotes",
             '\\' => "escapes are for strings and classes: write it in double quotes",
             '$' | '^' => "leave it out: the whole text must match",
-            '&' | '~' | '@' | '%' => "write a character of the text in double quotes",
+            ']' | '}' | '&' | '~' | '@' | '%' => "write a character of the text in double quotes",
             c if c.is_alphabetic() => {
                 "rule names are of letters a to z, digits, `-` and `_`; \
                  write text in double quotes"

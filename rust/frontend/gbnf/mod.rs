@@ -4,9 +4,9 @@
 //! grammar with one rule a symbol, in the order of the text. Every rule is checked, also those that
 //! the start can't reach. Left recursion, rules without text and cycles of names are fine.
 //!
-//! Two passes, both linear, neither recursive: [`lexer`] splits the text into lexemes and builds
-//! its literals and classes, [`parser`] declares all rules, so that they can refer to later ones,
-//! and then reads their bodies. [`escape`] reads one character of a literal or class.
+//! Two passes, both linear, neither recursive: `lexer` splits the text into lexemes and builds
+//! its literals and classes, `parser` declares all rules, so that they can refer to later ones,
+//! and then reads their bodies. `escape` reads one character of a literal or class.
 //!
 //! Where the notation leaves room:
 //! - A rule ends at a line break outside of groups, unless the next line that is not blank starts

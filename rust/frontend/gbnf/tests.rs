@@ -71,7 +71,7 @@ fn repetitions() {
     assert_eq!(body(r#""a"{3} "b"{2,} "c"{,4} "d"{1,5}"#), r#""a"{3} "b"{2,} "c"{0,4} "d"{1,5}"#);
     assert_eq!(body(r#""a"{ 3 } "b"{ 2 , 4 } "c" *"#), r#""a"{3} "b"{2,4} "c"*"#);
     assert_eq!(body(r#""a" "b"{0} "c"{0,0} "d""#), r#""a" "" "" "d""#);
-    assert_eq!(body(r#"[0-9]{1000000}"#), "[0-9]{1000000}");
+    assert_eq!(body("[0-9]{1000000}"), "[0-9]{1000000}");
     assert_eq!(body(r#""ab"{1}"#), r#""ab""#);
     assert_eq!(body(r#"(("a"? "b"*)+ "c"?)*"#), r#"(("a"? "b"*)+ "c"?)*"#);
     assert_eq!(body(r#""a"*?"#), r#""a"*?"#);
@@ -172,7 +172,12 @@ fn missing_root() {
     let expected = "there is no rule `root` to start from\nhint: pass root=\"rout\" or name a rule \
                     `root`; the rules are `a`, `rout`";
     assert_eq!(error.to_string(), expected);
-    let many: String = (0..9).map(|n| format!("r{n} ::= \"a\"\n")).collect();
+    let many = "r0r1r2r3r4r5r6"
+        .split('r')
+        .skip(1)
+        .map(|n| format!("r{n} ::= \"a\""))
+        .collect::<Vec<_>>()
+        .join("\n");
     let hint =
         "pass root=\"r0\" or name a rule `root`; the rules are `r0`, `r1`, `r2`, `r3`, `r4`, …";
     assert_eq!(fails(&many).hint(), Some(hint));

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use super::{RegexFlags, into_expr, parse};
 use crate::error::{GrammarError, GrammarErrorKind};
-use crate::grammar::{Expr, Grammar, GrammarBuilder};
+use crate::grammar::{Expr, Grammar, GrammarBuilder, SymbolKind};
 use crate::index::{ExprId, Id};
+use crate::span::Span;
 
 #[track_caller]
 fn printed(pattern: &str) -> String {
@@ -217,7 +218,7 @@ fn flags_can_be_given_from_outside() {
     let mut builder = GrammarBuilder::new();
     let flags = RegexFlags { i: true, s: true, x: true, ..RegexFlags::default() };
     let expr = into_expr("a .", flags, &mut builder).expect("a regex");
-    let symbol = builder.declare("t", crate::grammar::SymbolKind::Terminal, Default::default());
+    let symbol = builder.declare("t", SymbolKind::Terminal, Span::default());
     builder.define(symbol, expr);
     assert_eq!(builder.finish(symbol).to_string(), "*t ::= [Aa] [\\u0000-\u{10FFFF}]\n");
 }
@@ -245,6 +246,34 @@ fn large_alternation() {
     let pattern: Vec<String> = (0..10_000).map(|n| format!("name{n}")).collect();
     let grammar = parse(&pattern.join("|")).expect("a regex");
     assert_eq!(grammar.exprs.len(), 10_001);
+}
+
+#[test]
+fn a_list_of_words_is_read_as_any_pattern() {
+    for pattern in ["ab|cd", "|", "", "a||b", "é#|x y|-", "a|\n|\0", "<,~>&'\"!`|_=@%;:/"] {
+        assert_eq!(printed(pattern), printed(&format!("(?:{pattern})")));
+    }
+}
+
+#[test]
+fn no_pattern_makes_it_panic() {
+    let pieces = [
+        "a", "é", "(", "(?:", "(?m)", "(?-u", "(?i", ":", ")", "[", "^", "]", "-", "$", "*", "{2,",
+        "{0}", "}", "+?", "|", "\\", "\\b", "\\xFF", "\\w", "\\p", "\\pL", ".", "&&", "(?", "<",
+        "=", "!", "#", "\n", "{1,3}",
+    ];
+    let mut seed = 7_u64;
+    let mut random = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below
+    };
+    for _ in 0..20_000 {
+        let length = random(10);
+        let pattern: String = (0..length).map(|_| pieces[random(pieces.len())]).collect();
+        if let Err(error) = parse(&pattern) {
+            assert!(error.hint().is_some(), "{error}");
+        }
+    }
 }
 
 /// What a small regex is made of, for the comparison with the naive matcher.

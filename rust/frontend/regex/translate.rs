@@ -12,9 +12,9 @@ use regex_syntax::ast::{
 };
 
 use super::RegexFlags;
-use super::anchors::{Node, Nodes, Piece};
 use super::error::{PatternError, bytes};
 use super::leaf::Leaves;
+use super::nodes::{Node, Nodes, Piece};
 use crate::grammar::{Expr, GrammarBuilder};
 use crate::span::Span;
 
