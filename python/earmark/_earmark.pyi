@@ -28,7 +28,7 @@ class Vocabulary:
             it is never allowed. Bytes, not str: tokens may end inside a character.
         eos_token_ids: The id or ids that end the text. They are special too.
         special_token_ids: Ids that are never text, such as `<|begin_of_text|>`. They are allowed
-            only where a grammar names them (`<|tool_call|>` in Lark and GBNF); their bytes are
+            only where a grammar names them (`<|tool_call|>` in GBNF); their bytes are
             that name.
         width: The number of the model's logits, where that is more than there are tokens. Ids
             past the last token are never allowed.
@@ -60,8 +60,8 @@ class Vocabulary:
         """The vocabulary of a Hugging Face tokenizer.
 
         Args:
-            tokenizer: A `tokenizers.Tokenizer`, a fast tokenizer of `transformers`, or the path
-                of a `tokenizer.json` or `tokenizer.json.gz`.
+            tokenizer: A `tokenizers.Tokenizer`, a fast tokenizer of `transformers`, or a
+                `tokenizer.json`: its path, the path of its folder, or its text.
             width: As for `Vocabulary`.
             eos_token_ids: As for `Vocabulary`; needed where the tokenizer doesn't say.
 

@@ -5,21 +5,14 @@
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyInt, PyString};
+use pyo3::types::{PyBool, PyString};
 
 use super::error::match_error;
 use crate::error::{GrammarError, GrammarErrorKind};
 
 /// A token id as the caller gave it: `None` for integers that no vocabulary has an id for.
 pub(super) fn token_id(token: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
-    if token.is_exact_instance_of::<PyInt>() || is_integer(token)? {
-        return match token.extract::<u32>() {
-            Ok(id) => Ok(Some(id)),
-            Err(error) if error.is_instance_of::<PyOverflowError>(token.py()) => Ok(None),
-            Err(error) => Err(error),
-        };
-    }
-    Err(PyTypeError::new_err(format!("a token id is an int, not {}", type_name(token))))
+    integer(token, "a token id")
 }
 
 /// A token id that must be one, for calls that raise `MatchError`.
@@ -43,7 +36,7 @@ pub(super) fn token_ids(
     let id = |id: &Bound<'_, PyAny>| {
         token_id(id)?.ok_or_else(|| wrong(format!("token id {id} is out of range")))
     };
-    if is_integer(ids)? {
+    if ids.is_instance_of::<PyBool>() || is_integer(ids) {
         return Ok(vec![id(ids)?]);
     }
     ids.try_iter()?.map(|item| id(&item?)).collect()
@@ -51,15 +44,7 @@ pub(super) fn token_ids(
 
 /// A count or an index; `name` is the argument's. `None` for integers that don't fit.
 pub(super) fn count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
-    if !is_integer(value)? {
-        let kind = type_name(value);
-        return Err(PyTypeError::new_err(format!("{name} is an int, not {kind}")));
-    }
-    match value.extract::<usize>() {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Ok(None),
-        Err(error) => Err(error),
-    }
+    integer(value, name)
 }
 
 /// A grammar's text. Python strings may hold lone surrogates, which no text has.
@@ -84,11 +69,31 @@ pub(super) fn type_name(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "this type".to_owned(), |name| name.to_string())
 }
 
-fn is_integer(value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(!value.is_instance_of::<PyBool>() && value.hasattr("__index__")? && !is_array(value)?)
+/// An integer of any type; `None` if `T` can't hold it.
+fn integer<'py, T>(value: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<T>>
+where
+    T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    let error = if value.is_instance_of::<PyBool>() {
+        None
+    } else {
+        match value.extract() {
+            Ok(value) => return Ok(Some(value)),
+            Err(error) => Some(error),
+        }
+    };
+    let py = value.py();
+    match error {
+        Some(error) if error.is_instance_of::<PyOverflowError>(py) => Ok(None),
+        Some(error) if !error.is_instance_of::<PyTypeError>(py) => Err(error),
+        _ => {
+            let kind = type_name(value);
+            Err(PyTypeError::new_err(format!("{name} is an int, not {kind}")))
+        }
+    }
 }
 
-/// Arrays of one element have `__index__` too, but are not ids.
-fn is_array(value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(!value.is_instance_of::<PyInt>() && value.hasattr("__len__")?)
+/// Whether a value is one integer, which a sequence of integers is not.
+fn is_integer(value: &Bound<'_, PyAny>) -> bool {
+    integer::<u32>(value, "").is_ok()
 }

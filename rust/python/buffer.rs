@@ -69,7 +69,7 @@ impl MaskBuffer {
 
 /// Whether the items are aligned 32-bit integers of this machine's byte order.
 ///
-/// `PyUntypedBuffer::as_typed` of PyO3 0.30 can't be asked: it takes `>i`, the other order, for
+/// `PyUntypedBuffer::as_typed` of `pyo3` 0.30 can't be asked: it takes `>i`, the other order, for
 /// `i`.
 fn holds_words(buffer: &PyUntypedBuffer) -> bool {
     const NATIVE: u8 = if cfg!(target_endian = "little") { b'<' } else { b'>' };

@@ -251,6 +251,7 @@ fn from_adapter<'py>(
 /// The bytes that the pieces of a tokenizer's vocabulary stand for: `b""` for `None`, `None` for a
 /// piece that its encoding can't have written.
 #[pyfunction]
+#[allow(clippy::needless_pass_by_value, reason = "arguments of Python functions are owned")]
 pub(super) fn decode_pieces<'py>(
     py: Python<'py>,
     pieces: Vec<Option<PyBackedStr>>,

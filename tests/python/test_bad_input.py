@@ -81,7 +81,7 @@ REGEX, GBNF, LARK = Grammar.from_regex, Grammar.from_gbnf, Grammar.from_lark
         (GBNF, 'root ::= "a" root', "empty"),
         (GBNF, "root ::= <[99999999999]>", "limit"),
         # Lark.
-        (LARK, "", "undefined"),
+        (LARK, "", "empty"),
         (LARK, "start", "syntax"),
         (LARK, 'start: "a', "syntax"),
         (LARK, 'start: ("a"', "syntax"),

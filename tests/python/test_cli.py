@@ -135,6 +135,26 @@ def test_mask_counts_and_lists(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[-1].endswith("'<|end|>'  (ends the text)")
 
 
+@pytest.mark.parametrize("name", ["gpt2.json.gz", "llama3.json.gz"])
+def test_demo_with_a_real_tokenizer(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tokenizers")
+    path = Path(__file__).parents[3] / "shared" / "tokenizers" / name
+    if not path.exists():
+        pytest.skip(f"{path} is not here")
+    assert main(["demo", "--tokenizer", str(path)]) == 0
+    assert "as Python reads it: {'name': " in capsys.readouterr().out
+
+
+def test_a_tokenizer_file_that_is_broken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("tokenizers")
+    for name in ("broken.json", "broken.json.gz", "broken.gguf"):
+        (tmp_path / name).write_bytes(b"nothing of the kind")
+        assert main(["demo", "--tokenizer", str(tmp_path / name)]) == 2
+        assert name in capsys.readouterr().err
+
+
 def test_mask_shortens_long_lists(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mask", "regex:.*", "--limit", "3"]) == 0
     lines = capsys.readouterr().out.splitlines()

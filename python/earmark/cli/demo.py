@@ -80,4 +80,4 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print_step(step: int, allowed: int, seconds: float, token: bytes) -> None:
-    print(f"{step:>4}  {allowed:>8}  {seconds * 1e6:>6.1f} µs  {printable(token)}")
+    print(f"{step:>4}  {allowed:>8}  {seconds * 1e6:>6.1f} µs  {printable(token)!r}")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import sys
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,8 +73,10 @@ def read_vocabulary(tokenizer: str | None) -> Vocabulary:
     try:
         if path.suffix == ".gguf":
             return Vocabulary.from_gguf(path)
-        if path.name.endswith((".json", ".json.gz")):
+        if path.suffix == ".json":
             return Vocabulary.from_huggingface(path)
+        if path.name.endswith(".json.gz"):
+            return Vocabulary.from_huggingface(_decompressed(tokenizer))
     except ImportError as error:
         raise InputError(f"{tokenizer!r} needs a package that is not installed: {error}") from None
     raise InputError(
@@ -87,6 +91,13 @@ def read_bytes(path: str) -> bytes:
         return Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"can't read {path!r}: {error.strerror}") from None
+
+
+def _decompressed(path: str) -> str:
+    try:
+        return gzip.decompress(read_bytes(path)).decode("utf-8")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise InputError(f"can't decompress {path!r}: {error}") from None
 
 
 def natural(text: str) -> int:
