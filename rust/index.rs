@@ -118,6 +118,15 @@ impl<I: Id, T> IndexVec<I, T> {
     }
 }
 
+impl<'a, I: Id, T> IntoIterator for &'a IndexVec<I, T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.iter()
+    }
+}
+
 impl<I: Id, T> Default for IndexVec<I, T> {
     fn default() -> Self {
         Self::new()

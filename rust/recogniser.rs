@@ -175,6 +175,20 @@ impl Recogniser {
         self.intern(None, scans.to_vec())
     }
 
+    /// A state that goes on exactly as `state` does for `limit` bytes, without larger counters of
+    /// repetition in its scans. `limit` is the same in all calls.
+    pub fn clamp(&mut self, state: StateId, limit: u32) -> StateId {
+        let regexes = self.lexer.regexes();
+        if self.states[state].scans.iter().all(|s| regexes.largest_count(s.rest) <= limit) {
+            return state;
+        }
+        let mut scans = self.states[state].scans.to_vec();
+        for scan in &mut scans {
+            scan.rest = self.lexer.clamp(scan.rest, limit);
+        }
+        self.intern(self.states[state].boundary, scans)
+    }
+
     /// All scans of a state: those under way, and those that start at its boundary.
     pub fn scans(&self, state: StateId) -> Vec<Scan> {
         let State { boundary, scans } = &self.states[state];

@@ -241,14 +241,13 @@ impl Lower<'_> {
         let mut unit = part;
         for bit in 0..32 - count.leading_zeros() {
             if bit > 0 {
-                unit = match self.powers.get(&(part, bit)) {
-                    Some(&known) => known,
-                    None => {
-                        let double = self.fresh();
-                        self.productions[double] = vec![vec![unit, unit]];
-                        self.powers.insert((part, bit), Sym::Nonterminal(double));
-                        Sym::Nonterminal(double)
-                    }
+                unit = if let Some(&known) = self.powers.get(&(part, bit)) {
+                    known
+                } else {
+                    let double = self.fresh();
+                    self.productions[double] = vec![vec![unit, unit]];
+                    self.powers.insert((part, bit), Sym::Nonterminal(double));
+                    Sym::Nonterminal(double)
                 };
             }
             if count >> bit & 1 == 1 {

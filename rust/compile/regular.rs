@@ -45,7 +45,7 @@ const fn node(expr: ExprId, context: Context) -> usize {
 }
 
 fn place(node: usize) -> (ExprId, Context) {
-    (ExprId::new(node / 2), if node % 2 == 0 { Context::Rule } else { Context::Terminal })
+    (ExprId::new(node / 2), if node.is_multiple_of(2) { Context::Rule } else { Context::Terminal })
 }
 
 pub(super) fn find_regular(grammar: &Grammar, fold: bool) -> Result<Regular, GrammarError> {

@@ -39,7 +39,7 @@ pub struct Row {
 /// All rows met so far, and what is known of the steps between them.
 #[derive(Clone, Debug)]
 pub struct Rows {
-    rows: IndexVec<RowId, Row>,
+    sets: IndexVec<RowId, Row>,
     by_kernel: FxHashMap<Box<[Item]>, RowId>,
     returns: IndexVec<ReturnId, (RowId, NonterminalId)>,
     by_return: FxHashMap<(RowId, NonterminalId), ReturnId>,
@@ -55,7 +55,7 @@ impl Rows {
     /// The rows of a grammar that starts with `start` (`None`: only the empty text).
     pub fn new(program: &Program, start: Option<NonterminalId>, accepts_empty: bool) -> Self {
         let mut rows = Self {
-            rows: IndexVec::new(),
+            sets: IndexVec::new(),
             by_kernel: FxHashMap::default(),
             returns: IndexVec::new(),
             by_return: FxHashMap::default(),
@@ -72,24 +72,24 @@ impl Rows {
         let calls: Vec<NonterminalId> = start.into_iter().collect();
         let row = rows.close(program, kernel.into(), &calls);
         // Not interned: a later row with this kernel lacks the call of the start symbol.
-        rows.rows.push(row);
+        rows.sets.push(row);
         rows
     }
 
     /// A row.
     #[inline]
     pub fn row(&self, id: RowId) -> &Row {
-        &self.rows[id]
+        &self.sets[id]
     }
 
     /// The number of rows.
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.sets.len()
     }
 
     /// Whether there is no row: never.
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.sets.is_empty()
     }
 
     /// The row after a terminal that `from` expects.
@@ -99,7 +99,7 @@ impl Rows {
         }
         let mut kernel = Vec::new();
         let mut returned = FxHashSet::default();
-        for &(_, item) in self.rows[from].waiting_for(terminal) {
+        for &(_, item) in self.sets[from].waiting_for(terminal) {
             let dot = program.next(item.dot);
             if program.after(dot).is_some() {
                 kernel.push(Item { dot, returns: item.returns });
@@ -124,8 +124,8 @@ impl Rows {
         if let Some(&row) = self.unions.get(&pair) {
             return row;
         }
-        let mut kernel = self.rows[left].kernel.to_vec();
-        kernel.extend_from_slice(&self.rows[right].kernel);
+        let mut kernel = self.sets[left].kernel.to_vec();
+        kernel.extend_from_slice(&self.sets[right].kernel);
         let row = self.intern(program, kernel);
         self.unions.insert(pair, row);
         row
@@ -144,7 +144,7 @@ impl Rows {
             return;
         }
         let (row, nonterminal) = self.returns[returns];
-        for &(_, item) in self.rows[row].waiting_for(Sym::Nonterminal(nonterminal)) {
+        for &(_, item) in self.sets[row].waiting_for(Sym::Nonterminal(nonterminal)) {
             kernel.push(Item { dot: program.next(item.dot), returns: item.returns });
         }
     }
@@ -157,14 +157,14 @@ impl Rows {
         }
         let kernel: Box<[Item]> = kernel.into();
         let row = self.close(program, kernel.clone(), &[]);
-        let id = self.rows.push(row);
+        let id = self.sets.push(row);
         self.by_kernel.insert(kernel, id);
         id
     }
 
     /// Adds to a kernel all that follows by prediction. The row becomes the next one.
     fn close(&mut self, program: &Program, kernel: Box<[Item]>, calls: &[NonterminalId]) -> Row {
-        let id = RowId::new(self.rows.len());
+        let id = RowId::new(self.sets.len());
         let mut waiting: Vec<(Sym, Item)> = Vec::new();
         let mut predicted: FxHashSet<(NonterminalId, ReturnId)> = FxHashSet::default();
         let mut open: Vec<(NonterminalId, ReturnId)> = calls.iter().map(|&n| (n, ROOT)).collect();
