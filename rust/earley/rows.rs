@@ -52,8 +52,8 @@ impl Rows {
     /// The row before any terminal is row 0.
     pub const START: RowId = RowId(0);
 
-    /// The rows of a grammar that starts with `start` (`None`: only the empty text).
-    pub fn new(program: &Program, start: Option<NonterminalId>, accepts_empty: bool) -> Self {
+    /// The rows of a grammar, with nothing known but the first.
+    pub fn new(program: &Program) -> Self {
         let mut rows = Self {
             sets: IndexVec::new(),
             by_kernel: FxHashMap::default(),
@@ -66,13 +66,9 @@ impl Rows {
         // No row calls the start symbol; the address only has to be different from all others.
         rows.returns.push((RowId(u32::MAX), NonterminalId(u32::MAX)));
         let mut kernel = Vec::new();
-        if accepts_empty {
-            kernel.push(Item { dot: ACCEPTED, returns: ROOT });
-        }
-        let calls: Vec<NonterminalId> = start.into_iter().collect();
-        let row = rows.close(program, kernel.into(), &calls);
-        // Not interned: a later row with this kernel lacks the call of the start symbol.
-        rows.sets.push(row);
+        kernel.extend(program.start().map(|dot| Item { dot, returns: ROOT }));
+        kernel.extend(program.accepts_empty().then_some(Item { dot: ACCEPTED, returns: ROOT }));
+        rows.intern(program, kernel);
         rows
     }
 
@@ -156,19 +152,18 @@ impl Rows {
             return row;
         }
         let kernel: Box<[Item]> = kernel.into();
-        let row = self.close(program, kernel.clone(), &[]);
+        let row = self.close(program, kernel.clone());
         let id = self.sets.push(row);
         self.by_kernel.insert(kernel, id);
         id
     }
 
     /// Adds to a kernel all that follows by prediction. The row becomes the next one.
-    fn close(&mut self, program: &Program, kernel: Box<[Item]>, calls: &[NonterminalId]) -> Row {
+    fn close(&mut self, program: &Program, kernel: Box<[Item]>) -> Row {
         let id = RowId::new(self.sets.len());
         let mut waiting: Vec<(Sym, Item)> = Vec::new();
         let mut predicted: FxHashSet<(NonterminalId, ReturnId)> = FxHashSet::default();
-        let mut open: Vec<(NonterminalId, ReturnId)> = calls.iter().map(|&n| (n, ROOT)).collect();
-        predicted.extend(&open);
+        let mut open: Vec<(NonterminalId, ReturnId)> = Vec::new();
         let mut accepts = false;
         let mut add = |rows: &mut Self, item: Item, open: &mut Vec<(NonterminalId, ReturnId)>| {
             if item.dot == ACCEPTED {
@@ -254,7 +249,7 @@ mod tests {
     }
 
     fn program(nonterminals: usize, productions: &[(u32, &[Sym])]) -> Program {
-        let mut program = Program::new(nonterminals);
+        let mut program = Program::new(nonterminals, Some(NonterminalId(0)), false);
         for &(head, symbols) in productions {
             program.push(NonterminalId(head), symbols);
         }
@@ -262,7 +257,7 @@ mod tests {
     }
 
     fn scan_all(program: &Program, terminals: &[u32]) -> (Rows, RowId) {
-        let mut rows = Rows::new(program, Some(NonterminalId(0)), false);
+        let mut rows = Rows::new(program);
         let row =
             terminals.iter().fold(Rows::START, |row, &id| rows.goto(program, row, lexeme(id)));
         (rows, row)
