@@ -62,13 +62,24 @@ enum Part {
     /// No way from here.
     Fail,
     /// Reads a character of a class.
-    Read { class: usize, next: usize },
+    Read {
+        class: usize,
+        next: usize,
+    },
     /// Goes on in several ways, the preferred one first.
     Split(Vec<usize>),
     /// Another round or on to what follows. A round that reads nothing is the last one.
-    Loop { round: usize, next: usize, greedy: bool },
+    Loop {
+        round: usize,
+        next: usize,
+        greedy: bool,
+    },
     /// Goes on if the character before is in the class (or is not).
-    Behind { class: usize, inside: bool, next: usize },
+    Behind {
+        class: usize,
+        inside: bool,
+        next: usize,
+    },
 }
 
 struct Program {
@@ -129,7 +140,8 @@ impl Program {
                 parts.iter().rev().try_fold(next, |next, part| self.compile(part, next))
             }
             HirKind::Alternation(parts) => {
-                let ways: Result<_, _> = parts.iter().map(|part| self.compile(part, next)).collect();
+                let ways: Result<_, _> =
+                    parts.iter().map(|part| self.compile(part, next)).collect();
                 self.push(Part::Split(ways?))
             }
             HirKind::Repetition(repetition) => self.repetition(repetition, next),
@@ -377,7 +389,8 @@ fn minimise(states: Vec<State>, effort: &mut Effort) -> Result<Vec<State>, Refus
             kept.push(state);
         }
     }
-    let next = |next: &Option<usize>| next.filter(|&next| live[next]).and_then(|next| order[class[next]]);
+    let next =
+        |next: &Option<usize>| next.filter(|&next| live[next]).and_then(|next| order[class[next]]);
     let renumbered = |state: &&State| State {
         accepting: state.accepting,
         next: state.next.iter().map(next).collect(),

@@ -26,7 +26,8 @@ pub(super) fn to_expr(
     }
     effort.spend(count.pow(3))?;
     let (start, end) = (count, count + 1);
-    let mut edges = Edges { size: count + 2, exprs: vec![None; (count + 2) * (count + 2)], made: 0 };
+    let mut edges =
+        Edges { size: count + 2, exprs: vec![None; (count + 2) * (count + 2)], made: 0 };
     let empty = builder.empty();
     edges.set(start, 0, empty);
     for (from, state) in automaton.states.iter().enumerate() {

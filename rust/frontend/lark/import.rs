@@ -12,8 +12,8 @@ use rustc_hash::FxHashMap;
 use super::ast::{Ast, Definition, Import};
 use super::fault::Fault;
 use super::parser;
-use crate::frontend::suggest::closest;
 use crate::error::{GrammarError, GrammarErrorKind};
+use crate::frontend::suggest::closest;
 use crate::span::{Span, line_and_column};
 
 /// A definition of one of the files.
@@ -201,7 +201,8 @@ fn read(text: Cow<'_, str>, library: Option<(String, Span)>) -> Result<File<'_>,
     names.reserve(ast.definitions.len() + ast.imports.len());
     for (index, import) in ast.imports.iter().enumerate() {
         let name = &text[import.alias.start..import.alias.end];
-        if let Some(Entry::Import(before)) = names.insert(name.into(), Entry::Import(index as u32)) {
+        if let Some(Entry::Import(before)) = names.insert(name.into(), Entry::Import(index as u32))
+        {
             let before = ast.imports[before as usize];
             let source = |import: Import| {
                 let library = &text[import.library.start..import.library.end];

@@ -261,7 +261,8 @@ fn ends_quantifier(before: &[u8]) -> bool {
     match before {
         [.., b'*' | b'+' | b'?'] => true,
         [count @ .., b'}'] => {
-            let number = count.iter().rev().take_while(|b| b.is_ascii_digit() || **b == b',').count();
+            let number =
+                count.iter().rev().take_while(|b| b.is_ascii_digit() || **b == b',').count();
             number > 0 && count[..count.len() - number].last() == Some(&b'{')
         }
         _ => false,

@@ -157,8 +157,9 @@ pub(super) fn regexp(text: &str, span: Span) -> Result<(Span, RegexFlags), Fault
             _ => {
                 let at = pattern.end + 1 + index;
                 let message = "the flag `l` (locale) is not supported: texts are Unicode";
-                return Err(Fault::unsupported(Span::new(at, at + 1), message)
-                    .with_hint("leave it out"));
+                return Err(
+                    Fault::unsupported(Span::new(at, at + 1), message).with_hint("leave it out")
+                );
             }
         }
     }

@@ -152,7 +152,8 @@ impl Lowering<'_, '_> {
                 }
                 Node::Name { span, terminal: false } => {
                     let name = file.slice(span);
-                    let param = definition.params.iter().position(|&param| file.slice(param) == name);
+                    let param =
+                        definition.params.iter().position(|&param| file.slice(param) == name);
                     match param {
                         Some(param) => args[param],
                         None => self.rule_name(&file, target.file, span)?,
@@ -235,13 +236,13 @@ impl Lowering<'_, '_> {
         } else {
             self.template_nodes += (definition.body.root - definition.body.first) as usize + 1;
             if self.template_nodes > MAX_TEMPLATE_NODES {
-                let message =
-                    format!("the templates grow to more than {MAX_TEMPLATE_NODES} parts");
+                let message = format!("the templates grow to more than {MAX_TEMPLATE_NODES} parts");
                 let fault = Fault::limit(span, message)
                     .with_hint("a template that uses itself with larger arguments never ends");
                 return Err(self.files.error(file, fault));
             }
-            let symbol = self.builder.declare(shown, SymbolKind::Rule, place(target, definition.name));
+            let symbol =
+                self.builder.declare(shown, SymbolKind::Rule, place(target, definition.name));
             let (target, args) = key.clone();
             self.waiting.push_back(Waiting { target, symbol, args });
             self.instances.insert(key, symbol);

@@ -24,10 +24,10 @@ use regex_syntax::hir::{
 };
 
 use super::automaton::Automaton;
+use super::eliminate;
 use super::fault::Fault;
 use super::literal::{Text, folded};
 use super::python::{AFTER, NOT_AFTER};
-use super::eliminate;
 use crate::error::GrammarErrorKind;
 use crate::frontend::regex::RegexFlags;
 use crate::grammar::GrammarBuilder;
@@ -110,7 +110,11 @@ impl Pattern {
         let (size, depth) = parts.fold((1_u32, 0), |(size, depth), part| {
             (size.saturating_add(part.size), depth.max(part.depth))
         });
-        if size > MAX_SIZE || depth >= MAX_DEPTH { Err(Refusal::TooLarge) } else { Ok((size, depth + 1)) }
+        if size > MAX_SIZE || depth >= MAX_DEPTH {
+            Err(Refusal::TooLarge)
+        } else {
+            Ok((size, depth + 1))
+        }
     }
 
     /// All alternatives as one expression. There they do compete, the longest first as in Lark.
@@ -161,8 +165,8 @@ pub(super) fn expr(
     let mut exprs = Vec::with_capacity(pattern.alternatives.len());
     for alternative in &pattern.alternatives {
         let ordered = has_order(alternative);
-        let automaton = Automaton::new(alternative, ordered, effort)
-            .map_err(|refusal| refusal.fault(span))?;
+        let automaton =
+            Automaton::new(alternative, ordered, effort).map_err(|refusal| refusal.fault(span))?;
         if automaton.is_only_empty() && ordered {
             let message = "this lazy repetition only ever matches the empty text";
             return Err(Fault::new(GrammarErrorKind::Unsupported, span, message).with_hint(

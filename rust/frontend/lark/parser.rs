@@ -91,10 +91,9 @@ impl<'t> Parser<'t> {
                     "definitions look like `name: …`; to go on with the line above put `|` in \
                      front for an alternative, or end that line with `\\`",
                 ),
-            TokenKind::Mark(closer @ (b')' | b']')) => fault.with_hint(format!(
-                "there is no open bracket for this `{}`",
-                closer as char
-            )),
+            TokenKind::Mark(closer @ (b')' | b']')) => {
+                fault.with_hint(format!("there is no open bracket for this `{}`", closer as char))
+            }
             _ => fault.with_hint("definitions look like `name: …`"),
         }
     }
@@ -456,9 +455,9 @@ impl<'t> Parser<'t> {
         let found = self.found();
         let fault = Fault::syntax(self.token.span, format!("unexpected {found}"));
         match self.token.kind {
-            TokenKind::Mark(b'*' | b'+' | b'?' | b'~') => {
-                fault.with_hint("an operator stands right after what it repeats, one at a time: `(x+)?`")
-            }
+            TokenKind::Mark(b'*' | b'+' | b'?' | b'~') => fault.with_hint(
+                "an operator stands right after what it repeats, one at a time: `(x+)?`",
+            ),
             TokenKind::Mark(b':') => {
                 fault.with_hint("each definition starts on a line of its own: `name: …`")
             }
@@ -556,8 +555,9 @@ impl<'t> Parser<'t> {
         }
         let Ok(count) = self.slice(span).parse() else {
             let message = format!("the count {} is too large", self.slice(span));
-            return Err(Fault::limit(span, message)
-                .with_hint(format!("the largest count is {}", u32::MAX)));
+            return Err(
+                Fault::limit(span, message).with_hint(format!("the largest count is {}", u32::MAX))
+            );
         };
         self.advance()?;
         Ok((count, span))

@@ -171,7 +171,9 @@ impl Rewriter<'_> {
                 if value > 0o377 {
                     let span = Span::new(start, start + 1 + digits);
                     let message = format!("the octal escape `\\{number}` is above `\\377`");
-                    return Err(Fault::syntax(span, message).with_hint("write `\\xHH` or `\\uHHHH`"));
+                    return Err(
+                        Fault::syntax(span, message).with_hint("write `\\xHH` or `\\uHHHH`")
+                    );
                 }
                 self.replace(1 + digits, &format!("\\x{value:02x}"));
             }

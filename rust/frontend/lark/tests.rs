@@ -11,7 +11,9 @@ use crate::index::ExprId;
 fn ends(grammar: &Grammar, expr: ExprId, text: &[u8], at: usize) -> BTreeSet<usize> {
     let rest = &text[at..];
     match &grammar.exprs[expr] {
-        Expr::Literal(bytes) => rest.starts_with(bytes).then_some(at + bytes.len()).into_iter().collect(),
+        Expr::Literal(bytes) => {
+            rest.starts_with(bytes).then_some(at + bytes.len()).into_iter().collect()
+        }
         Expr::Class(ranges) => {
             let c = std::str::from_utf8(rest).ok().and_then(|rest| rest.chars().next());
             let c = c.filter(|c| ranges.iter().any(|(low, high)| low <= c && c <= high));
@@ -21,9 +23,7 @@ fn ends(grammar: &Grammar, expr: ExprId, text: &[u8], at: usize) -> BTreeSet<usi
         Expr::Seq(parts) => parts.iter().fold(BTreeSet::from([at]), |starts, &part| {
             starts.iter().flat_map(|&at| ends(grammar, part, text, at)).collect()
         }),
-        Expr::Alt(parts) => {
-            parts.iter().flat_map(|&part| ends(grammar, part, text, at)).collect()
-        }
+        Expr::Alt(parts) => parts.iter().flat_map(|&part| ends(grammar, part, text, at)).collect(),
         Expr::Repeat { expr, min, max } => {
             let mut all = BTreeSet::new();
             let mut now = BTreeSet::from([at]);
@@ -57,7 +57,10 @@ fn scratch_fuzz() {
             Ok(g) => g,
             Err(e) => {
                 refused += 1;
-                reasons.entry(e.to_string().lines().next().unwrap().to_owned()).or_insert((0, pattern.to_owned())).0 += 1;
+                reasons
+                    .entry(e.to_string().lines().next().unwrap().to_owned())
+                    .or_insert((0, pattern.to_owned()))
+                    .0 += 1;
                 continue;
             }
         };
@@ -72,9 +75,13 @@ fn scratch_fuzz() {
                 }
             }
         }
-        if wrong.is_empty() { ok += 1 } else {
+        if wrong.is_empty() {
+            ok += 1
+        } else {
             bad += 1;
-            if bad < 10 { println!("BAD /{pattern}/ {:?}", &wrong[..wrong.len().min(5)]); }
+            if bad < 10 {
+                println!("BAD /{pattern}/ {:?}", &wrong[..wrong.len().min(5)]);
+            }
         }
     }
     println!("ok {ok} refused {refused} bad {bad} {reasons:#?}");
@@ -82,7 +89,9 @@ fn scratch_fuzz() {
 
 #[test]
 fn scratch() {
-    let common = std::fs::read_to_string("/tmp/peer/lib/python3.11/site-packages/lark/grammars/common.lark").unwrap();
+    let common =
+        std::fs::read_to_string("/tmp/peer/lib/python3.11/site-packages/lark/grammars/common.lark")
+            .unwrap();
     let text = std::fs::read_to_string("/tmp/larkexp/in.lark").unwrap();
     for text in text.split("=====\n") {
         println!("-----\n{text}->");
