@@ -59,6 +59,8 @@ ids! {
     RowId;
     /// Where a completed nonterminal returns to: an Earley set and the nonterminal it waits for.
     ReturnId;
+    /// A set of return addresses.
+    ReturnSetId;
     /// A state of the recogniser between two bytes.
     StateId;
     /// A node of a token trie.

@@ -70,6 +70,12 @@ impl Program {
         self.after[dot]
     }
 
+    /// Whether the symbol behind `dot` is the last of its production.
+    #[inline]
+    pub fn is_last(&self, dot: DotId) -> bool {
+        self.after[self.next(dot)].is_none()
+    }
+
     /// The dot behind the symbol behind `dot`.
     #[inline]
     pub fn next(&self, dot: DotId) -> DotId {

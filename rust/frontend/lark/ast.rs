@@ -84,9 +84,4 @@ impl Ast {
     pub(super) fn list(&self, list: List) -> &[NodeId] {
         &self.lists[list.start as usize..list.end as usize]
     }
-
-    /// Whether a body holds nothing at all.
-    pub(super) fn is_empty_sequence(&self, body: Body) -> bool {
-        matches!(self.nodes[body.root as usize], Node::Seq(list) if list.start == list.end)
-    }
 }

@@ -18,6 +18,9 @@ use super::ordered::{Effort, Refusal, look_behind};
 const MAX_PARTS: usize = 4_000;
 const MAX_STATES: usize = 400;
 
+/// The part that every program starts with: the match.
+const MATCH: usize = 0;
+
 /// Ranges of characters, sorted and disjoint.
 pub(super) type Ranges = Vec<(char, char)>;
 
@@ -38,14 +41,13 @@ pub(super) struct State {
 }
 
 impl Automaton {
-    /// The automaton of a pattern. Without `order` all its matches count. Takes from the effort
-    /// that is left.
-    pub(super) fn new(hir: &Hir, order: bool, effort: &mut Effort) -> Result<Self, Refusal> {
+    /// The automaton of a pattern. Takes from the effort that is left.
+    pub(super) fn new(hir: &Hir, effort: &mut Effort) -> Result<Self, Refusal> {
         let mut program = Program { parts: vec![Part::Match], classes: Vec::new() };
-        let start = program.compile(hir, 0)?;
+        let start = program.compile(hir, MATCH)?;
         let alphabet = Alphabet::new(&program.classes);
-        let subsets = Subsets { program: &program, alphabet: &alphabet, order };
-        let states = minimise(subsets.build(start, effort)?, effort)?;
+        let subsets = Subsets { program: &program, alphabet: &alphabet };
+        let states = minimise(&subsets.build(start, effort)?, effort)?;
         Ok(Self { symbols: alphabet.symbols, states })
     }
 
@@ -167,17 +169,19 @@ impl Program {
             }
         }
         for _ in 0..repetition.min {
-            first = self.compile(&repetition.sub, first)?;
-            // Copies of nothing would never reach the limit.
-            if matches!(repetition.sub.kind(), HirKind::Empty) {
+            let round = self.compile(&repetition.sub, first)?;
+            // Rounds without a part would never reach the limit.
+            if round == first {
                 break;
             }
+            first = round;
         }
         Ok(first)
     }
 }
 
-fn ranges(class: &Class) -> Ranges {
+/// The characters of a class.
+pub(super) fn ranges(class: &Class) -> Ranges {
     match class {
         Class::Unicode(class) => class.iter().map(|range| (range.start(), range.end())).collect(),
         Class::Bytes(class) => {
@@ -259,7 +263,6 @@ fn scalar_range(low: u32, high: u32) -> Option<(char, char)> {
 struct Subsets<'a> {
     program: &'a Program,
     alphabet: &'a Alphabet,
-    order: bool,
 }
 
 impl Subsets<'_> {
@@ -270,11 +273,10 @@ impl Subsets<'_> {
         self.enter(start, None, &mut list, &mut marks, mark)?;
         let mut known: FxHashMap<Vec<usize>, usize> = FxHashMap::default();
         let mut lists = vec![list.clone()];
-        known.insert(self.key(list), 0);
+        known.insert(list, 0);
         let mut states = Vec::new();
         while states.len() < lists.len() {
             let list = lists[states.len()].clone();
-            let matches = |&part: &usize| matches!(self.program.parts[part], Part::Match);
             let mut next = Vec::with_capacity(self.alphabet.symbols.len());
             for symbol in 0..self.alphabet.symbols.len() {
                 effort.spend(list.len() + 1)?;
@@ -292,7 +294,7 @@ impl Subsets<'_> {
                     continue;
                 }
                 let fresh = lists.len();
-                let state = *known.entry(self.key(after.clone())).or_insert(fresh);
+                let state = *known.entry(after.clone()).or_insert(fresh);
                 if state == fresh {
                     lists.push(after);
                 }
@@ -301,17 +303,9 @@ impl Subsets<'_> {
             if lists.len() > MAX_STATES {
                 return Err(Refusal::TooLarge);
             }
-            states.push(State { accepting: list.iter().any(matches), next });
+            states.push(State { accepting: list.last() == Some(&MATCH), next });
         }
         Ok(states)
-    }
-
-    /// Without order, lists with the same parts are the same.
-    fn key(&self, mut list: Vec<usize>) -> Vec<usize> {
-        if !self.order {
-            list.sort_unstable();
-        }
-        list
     }
 
     /// Adds a part and all it leads to without reading, the preferred way first.
@@ -325,7 +319,8 @@ impl Subsets<'_> {
     ) -> Result<(), Refusal> {
         let mut stack = vec![part];
         while let Some(part) = stack.pop() {
-            if self.order && list.last() == Some(&0) {
+            // The match: what would come after it is cut off.
+            if list.last() == Some(&MATCH) {
                 break;
             }
             if marks[part] == mark {
@@ -358,8 +353,8 @@ impl Subsets<'_> {
 
 /// The smallest automaton with the same texts: states from which no text can be completed go,
 /// states with the same continuations become one (Moore's refinement). State 0 stays first.
-fn minimise(states: Vec<State>, effort: &mut Effort) -> Result<Vec<State>, Refusal> {
-    let live = live(&states);
+fn minimise(states: &[State], effort: &mut Effort) -> Result<Vec<State>, Refusal> {
+    let live = live(states);
     let mut class: Vec<usize> = states.iter().map(|state| usize::from(state.accepting)).collect();
     let mut count = 0;
     loop {

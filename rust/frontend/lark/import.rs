@@ -67,7 +67,7 @@ impl File<'_> {
 
 /// All texts that were read so far.
 pub(super) struct Files<'t, 'l> {
-    files: Vec<Rc<File<'t>>>,
+    read: Vec<Rc<File<'t>>>,
     library: &'l dyn Fn(&str) -> Option<String>,
     libraries: FxHashMap<String, u32>,
 }
@@ -85,18 +85,18 @@ impl<'t, 'l> Files<'t, 'l> {
                 .with_hint("give the name a definition: there is no lexer of your own here")
                 .in_text(text));
         }
-        Ok(Self { files: vec![Rc::new(main)], library, libraries: FxHashMap::default() })
+        Ok(Self { read: vec![Rc::new(main)], library, libraries: FxHashMap::default() })
     }
 
     /// A file.
     pub(super) fn file(&self, index: u32) -> Rc<File<'t>> {
-        Rc::clone(&self.files[index as usize])
+        Rc::clone(&self.read[index as usize])
     }
 
     /// The error of a fault in a file.
     pub(super) fn error(&self, file: u32, fault: Fault) -> GrammarError {
-        let main = &self.files[MAIN as usize].text;
-        let file = &self.files[file as usize];
+        let main = &self.read[MAIN as usize].text;
+        let file = &self.read[file as usize];
         match &file.library {
             None => fault.in_text(main),
             Some((name, import)) => in_library(fault, name, &file.text, *import).in_text(main),
@@ -179,13 +179,13 @@ impl<'t, 'l> Files<'t, 'l> {
             // The text is lost by now, and a broken library is not the user's to mend.
             Err(fault) => {
                 let message = format!("the library `{name}` can't be read: {}", fault.message);
-                let main = &self.files[MAIN as usize].text;
+                let main = &self.read[MAIN as usize].text;
                 return Err(Fault { span: place, message, ..fault }.in_text(main));
             }
         };
-        let index = self.files.len() as u32;
+        let index = self.read.len() as u32;
         self.libraries.insert(name.to_owned(), index);
-        self.files.push(Rc::new(loaded));
+        self.read.push(Rc::new(loaded));
         Ok(index)
     }
 }

@@ -198,7 +198,7 @@ impl Lowering<'_, '_> {
         let params = self.files.file(target.file).definition(target.definition).params.len();
         if params > 0 {
             let name = here.slice(span);
-            let message = format!("the template `{name}` needs {params} arguments");
+            let message = format!("the template `{name}` needs {}", arguments(params));
             let fault = Fault::syntax(span, message).with_hint(format!("write `{name}{{…}}`"));
             return Err(self.files.error(file, fault));
         }
@@ -226,7 +226,7 @@ impl Lowering<'_, '_> {
             let message = if wanted == 0 {
                 format!("`{name}` is no template, so it takes no arguments")
             } else {
-                format!("the template `{name}` needs {wanted} arguments, not {given}")
+                format!("the template `{name}` needs {}, not {given}", arguments(wanted))
             };
             return Err(self.files.error(file, Fault::syntax(span, message)));
         }
@@ -250,6 +250,10 @@ impl Lowering<'_, '_> {
         };
         Ok(self.builder.symbol(symbol))
     }
+}
+
+fn arguments(count: usize) -> String {
+    if count == 1 { "1 argument".to_owned() } else { format!("{count} arguments") }
 }
 
 /// The place of a symbol in the user's text; none for what comes from a library.

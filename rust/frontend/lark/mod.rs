@@ -17,14 +17,15 @@
 //!   stands for the texts that Python's engine prefers, so that `/".*?"/` ends at the first quote.
 //! - An escape in a regexp is a literal character: `/\x2e/` is a dot.
 //!
-//! The work is split by stage: [`lexer`] and [`parser`] make an [`ast`]; [`import`] knows the texts
-//! and whose names are whose; [`lower`] (rules) and [`terminal`] build the IR with [`literal`] and
-//! [`python`] (regexps); [`ordered`], [`automaton`] and [`eliminate`] serve the terminals whose
-//! matches have an order. Everything is a loop: nesting costs no native stack. The front end knows
-//! no lexer, no parser of the engine, and no vocabulary.
+//! The work is split by stage: `lexer`, `parser` and `body` make an `ast`; `import` knows the texts
+//! and whose names are whose; `lower` (rules) and `terminal` build the IR with `literal` and
+//! `python` (regexps); `ordered`, `automaton` and `eliminate` serve the terminals whose matches have
+//! an order. Everything is a loop or bounded: nesting costs no native stack. The front end knows no
+//! lexer, no parser of the engine, and no vocabulary.
 
 mod ast;
 mod automaton;
+mod body;
 mod eliminate;
 mod fault;
 mod import;

@@ -23,7 +23,7 @@ use regex_syntax::hir::{
     Capture, Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Repetition,
 };
 
-use super::automaton::Automaton;
+use super::automaton::{self, Automaton};
 use super::eliminate;
 use super::fault::Fault;
 use super::literal::{Text, folded};
@@ -68,13 +68,46 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// A pattern of one part.
-    pub(super) fn new(hir: Hir) -> Self {
-        // A regexp's own nesting is bounded by its parser.
-        Self { alternatives: vec![hir], size: 1, depth: 1 }
+    /// The empty text.
+    pub(super) fn empty() -> Self {
+        Self::literal(Hir::empty(), 0)
     }
 
-    /// How many parts it has.
+    /// A string.
+    pub(super) fn string(text: &Text) -> Self {
+        let hir = if text.ignore_case {
+            Hir::concat(text.value.chars().map(|c| class(&folded(c))).collect())
+        } else {
+            Hir::literal(text.value.as_bytes())
+        };
+        Self::literal(hir, text.value.len())
+    }
+
+    /// One character of a range.
+    pub(super) fn range(range: (char, char)) -> Self {
+        Self::literal(class(&[range]), 1)
+    }
+
+    /// A regexp that was rewritten and checked.
+    pub(super) fn regexp(pattern: &str, flags: RegexFlags, span: Span) -> Result<Self, Fault> {
+        let hir = ParserBuilder::new()
+            .nest_limit(MAX_DEPTH)
+            .case_insensitive(flags.i)
+            .multi_line(flags.m)
+            .dot_matches_new_line(flags.s)
+            .build()
+            .parse(pattern)
+            .map_err(|_| Refusal::TooLarge.fault(span))?;
+        Ok(Self::literal(hir, pattern.len()))
+    }
+
+    /// A literal that takes this many bytes. A regexp's own nesting is bounded by its parser.
+    fn literal(hir: Hir, bytes: usize) -> Self {
+        let size = u32::try_from(bytes).unwrap_or(u32::MAX);
+        Self { alternatives: vec![hir], size, depth: 1 }
+    }
+
+    /// How many parts it has, literals counted in bytes.
     pub(super) fn size(&self) -> u32 {
         self.size
     }
@@ -129,30 +162,10 @@ impl Pattern {
     }
 }
 
-/// A string.
-pub(super) fn string(text: &Text) -> Hir {
-    if text.ignore_case {
-        return Hir::concat(text.value.chars().map(|c| class(&folded(c))).collect());
-    }
-    Hir::literal(text.value.as_bytes())
-}
-
 /// One character of ranges.
-pub(super) fn class(ranges: &[(char, char)]) -> Hir {
+fn class(ranges: &[(char, char)]) -> Hir {
     let ranges = ranges.iter().map(|&(low, high)| ClassUnicodeRange::new(low, high));
     Hir::class(Class::Unicode(ClassUnicode::new(ranges)))
-}
-
-/// A regexp that was rewritten and checked.
-pub(super) fn regexp(pattern: &str, flags: RegexFlags, span: Span) -> Result<Hir, Fault> {
-    ParserBuilder::new()
-        .nest_limit(MAX_DEPTH)
-        .case_insensitive(flags.i)
-        .multi_line(flags.m)
-        .dot_matches_new_line(flags.s)
-        .build()
-        .parse(pattern)
-        .map_err(|_| Refusal::TooLarge.fault(span))
 }
 
 /// The texts of a pattern as an expression. `span` is where the pattern is used.
@@ -164,10 +177,13 @@ pub(super) fn expr(
 ) -> Result<ExprId, Fault> {
     let mut exprs = Vec::with_capacity(pattern.alternatives.len());
     for alternative in &pattern.alternatives {
-        let ordered = has_order(alternative);
+        if !has_order(alternative) {
+            exprs.push(unordered(alternative, builder));
+            continue;
+        }
         let automaton =
-            Automaton::new(alternative, ordered, effort).map_err(|refusal| refusal.fault(span))?;
-        if automaton.is_only_empty() && ordered {
+            Automaton::new(alternative, effort).map_err(|refusal| refusal.fault(span))?;
+        if automaton.is_only_empty() {
             let message = "this lazy repetition only ever matches the empty text";
             return Err(Fault::new(GrammarErrorKind::Unsupported, span, message).with_hint(
                 "a lazy repetition stops as soon as it can: drop its `?`, or put what ends it \
@@ -236,4 +252,30 @@ fn has_order(hir: &Hir) -> bool {
         }
     }
     false
+}
+
+/// A pattern all of whose matches count. Recursive, but nesting is limited.
+fn unordered(hir: &Hir, builder: &mut GrammarBuilder) -> ExprId {
+    match hir.kind() {
+        // Anchors are refused before.
+        HirKind::Empty | HirKind::Look(_) => builder.empty(),
+        HirKind::Literal(literal) => builder.literal(&literal.0),
+        HirKind::Class(class) => match automaton::ranges(class).as_slice() {
+            [] => builder.alt(&[]),
+            ranges => builder.class(ranges),
+        },
+        HirKind::Capture(capture) => unordered(&capture.sub, builder),
+        HirKind::Repetition(Repetition { min, max, sub, .. }) => {
+            let expr = unordered(sub, builder);
+            builder.repeat(expr, *min, *max)
+        }
+        HirKind::Concat(parts) => {
+            let parts: Vec<_> = parts.iter().map(|part| unordered(part, builder)).collect();
+            builder.seq(&parts)
+        }
+        HirKind::Alternation(parts) => {
+            let parts: Vec<_> = parts.iter().map(|part| unordered(part, builder)).collect();
+            builder.alt(&parts)
+        }
+    }
 }

@@ -7,8 +7,7 @@
 
 use std::rc::Rc;
 
-use regex_syntax::hir::Hir;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ast::{Body, Node, NodeId};
 use super::fault::Fault;
@@ -113,7 +112,7 @@ impl Lowering<'_, '_> {
         }
         let body = if let Node::Regexp { ordered: true, .. } = node {
             let pattern = self.regexp_pattern(file, index, span)?;
-            self.ordered_expr(&Pattern::new(pattern), index, span)?
+            self.ordered_expr(&pattern, index, span)?
         } else {
             self.plain_leaf(file, index, node)?
         };
@@ -124,7 +123,13 @@ impl Lowering<'_, '_> {
             let builder = &mut self.builder;
             let symbol = *self.terminals.anonymous.entry(body).or_insert_with(|| {
                 let span = if index == MAIN { span } else { Span::default() };
-                let symbol = builder.declare(written, SymbolKind::Terminal, span);
+                // A verbose regexp can have several lines; a name has one.
+                let name = if written.contains('\n') {
+                    &written.split_whitespace().collect::<Vec<_>>().join(" ")
+                } else {
+                    written
+                };
+                let symbol = builder.declare(name, SymbolKind::Terminal, span);
                 builder.define(symbol, body);
                 symbol
             });
@@ -341,16 +346,14 @@ impl Lowering<'_, '_> {
             return Ok(Rc::clone(pattern));
         }
         let mut needed = vec![target];
-        let mut seen: FxHashMap<Target, ()> = FxHashMap::default();
-        seen.insert(target, ());
+        let mut seen = FxHashSet::default();
+        seen.insert(target);
         let mut next = 0;
         while let Some(&target) = needed.get(next) {
             next += 1;
             let open = self.open(target)?;
             for (reference, _) in open.references {
-                if !self.terminals.patterns.contains_key(&reference)
-                    && seen.insert(reference, ()).is_none()
-                {
+                if !self.terminals.patterns.contains_key(&reference) && seen.insert(reference) {
                     needed.push(reference);
                 }
             }
@@ -358,7 +361,7 @@ impl Lowering<'_, '_> {
         let rank = |target: &Target| self.terminals.known.get(target).map_or(0, |known| known.rank);
         needed.sort_unstable_by_key(rank);
         // The target comes last: the others are its references.
-        let mut last = Rc::new(Pattern::new(Hir::empty()));
+        let mut last = Rc::new(Pattern::empty());
         for target in needed {
             let file = self.files.file(target.file);
             let body = file.definition(target.definition).body;
@@ -392,18 +395,16 @@ impl Lowering<'_, '_> {
                     Pattern::alternation(list.iter().map(|&part| &patterns[at(part)]))
                 }
                 Node::Repeat { node, min, max } => patterns[at(node)].repeat(min, max),
-                Node::Regexp { span, .. } => {
-                    Ok(Pattern::new(self.regexp_pattern(file, index, span)?))
-                }
+                Node::Regexp { span, .. } => Ok(self.regexp_pattern(file, index, span)?),
                 Node::Str(span) => {
                     let string = literal::string(&file.text, span);
                     let string = string.map_err(|fault| self.files.error(index, fault))?;
-                    Ok(Pattern::new(ordered::string(&string)))
+                    Ok(Pattern::string(&string))
                 }
                 Node::Range { low, high } => {
                     let range = literal::range(&file.text, low, high);
                     let range = range.map_err(|fault| self.files.error(index, fault))?;
-                    Ok(Pattern::new(ordered::class(&[range])))
+                    Ok(Pattern::range(range))
                 }
             };
             let pattern = pattern.map_err(|refusal: ordered::Refusal| {
@@ -425,12 +426,12 @@ impl Lowering<'_, '_> {
         file: &File<'_>,
         index: u32,
         span: Span,
-    ) -> Result<Hir, GrammarError> {
+    ) -> Result<Pattern, GrammarError> {
         // The usual way first, for its checks and the words of its errors.
         regexp(&file.text, span, &mut GrammarBuilder::new())
             .and_then(|(_, rewritten)| {
                 let (_, flags) = literal::regexp(&file.text, span)?;
-                ordered::regexp(&rewritten.pattern, flags, span)
+                Pattern::regexp(&rewritten.pattern, flags, span)
             })
             .map_err(|fault| self.files.error(index, fault))
     }
@@ -458,8 +459,10 @@ fn regexp(
 /// A place to show for a whole body: its first name or literal.
 fn node_span(file: &File<'_>, body: Body) -> Span {
     match file.ast.nodes[body.first as usize] {
-        Node::Name { span, .. } | Node::Call { span, .. } | Node::Str(span) => span,
-        Node::Regexp { span, .. } => span,
+        Node::Name { span, .. }
+        | Node::Call { span, .. }
+        | Node::Regexp { span, .. }
+        | Node::Str(span) => span,
         Node::Range { low, high } => Span::new(low.start, high.end),
         Node::Seq(_) | Node::Alt(_) | Node::Repeat { .. } => Span::default(),
     }
