@@ -57,10 +57,12 @@ ids! {
     RegexId;
     /// An Earley set.
     RowId;
-    /// Where a completed nonterminal returns to: an Earley set and the nonterminal it waits for.
+    /// Where completed nonterminals return to: an Earley set and what it called.
     ReturnId;
     /// A set of return addresses.
     ReturnSetId;
+    /// A set of nonterminals that one row called.
+    CalledId;
     /// A state of the recogniser between two bytes.
     StateId;
     /// A node of a token trie.

@@ -7,7 +7,7 @@
 //! its kernel. *Kernel*: the items whose dot stands behind a symbol, from which the others follow
 //! by prediction. *Scan*: move the dots over a terminal. *Predict*: add the productions of a
 //! nonterminal before a dot. *Complete*: a production has been read; go on where it was called.
-//! *Return address*: the row that called a nonterminal, and that nonterminal.
+//! *Return address*: the row that called some nonterminals, and those nonterminals.
 //!
 //! Two departures from the textbook:
 //!
@@ -33,6 +33,7 @@
 //! predicts L again with the *same* return address, since L stands last. Scan `x`: the same kernel
 //! as before, hence the same row. Any list needs three rows.
 
+mod predict;
 mod program;
 mod returns;
 mod rows;

@@ -70,6 +70,12 @@ impl Program {
         self.after[dot]
     }
 
+    /// The symbol behind a dot; `None` also for a dot that is in no production.
+    #[inline]
+    pub fn symbol(&self, dot: DotId) -> Option<Sym> {
+        self.after.get(dot).copied().flatten()
+    }
+
     /// Whether the symbol behind `dot` is the last of its production.
     #[inline]
     pub fn is_last(&self, dot: DotId) -> bool {

@@ -1,19 +1,18 @@
 //! Rows: kernels, prediction, scanning and completion.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
+use super::predict::{Advance, Predictions};
 use super::program::{Program, Sym};
-use super::returns::Returns;
+use super::returns::{CalledSets, NOWHERE, ROOT, Returns};
 use crate::index::{
-    DotId, Id, IndexVec, LexemeId, NonterminalId, ReturnId, ReturnSetId, RowId, TokenTerminalId,
+    DotId, IndexVec, LexemeId, NonterminalId, ReturnId, ReturnSetId, RowId, TokenTerminalId,
 };
 
-/// The return address of the start symbol: completing it accepts the text.
-const ROOT: ReturnId = ReturnId(0);
 /// The dot of the kernel item that says "the text is complete here".
 const ACCEPTED: DotId = DotId(u32::MAX);
-/// The empty set of return addresses.
-const NOWHERE: ReturnSetId = ReturnSetId(0);
 
 /// A dot and where its production returns to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,11 +26,8 @@ const _: () = assert!(size_of::<Item>() == 8);
 /// An Earley set.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Sorted; one item a dot.
+    /// Sorted; one item a dot. What follows by prediction is worked out where it is needed.
     kernel: Box<[Item]>,
-    /// The items by the symbol behind their dot, for the symbols that need to be found here:
-    /// terminals, and nonterminals that do not stand last.
-    waiting: Box<[(Sym, Item)]>,
     /// The lexemes that may start here.
     pub lexemes: Box<[LexemeId]>,
     /// The token terminals that may be scanned here.
@@ -45,7 +41,11 @@ pub struct Row {
 pub struct Rows {
     sets: IndexVec<RowId, Row>,
     by_kernel: FxHashMap<Box<[Item]>, RowId>,
+    predictions: Predictions,
+    called: CalledSets,
     returns: Returns,
+    /// For each address the items that go on when it is completed.
+    completions: FxHashMap<ReturnId, Arc<[Item]>>,
     gotos: FxHashMap<(RowId, Sym), RowId>,
     unions: FxHashMap<(RowId, RowId), RowId>,
     bytes: usize,
@@ -60,12 +60,15 @@ impl Rows {
         let mut rows = Self {
             sets: IndexVec::new(),
             by_kernel: FxHashMap::default(),
+            predictions: Predictions::default(),
+            called: CalledSets::new(),
             returns: Returns::new(),
+            completions: FxHashMap::default(),
             gotos: FxHashMap::default(),
             unions: FxHashMap::default(),
             bytes: 0,
         };
-        let root = rows.returns.only(ROOT);
+        let root = rows.returns.root();
         let mut kernel = Vec::new();
         kernel.extend(program.start().map(|dot| Item { dot, returns: root }));
         kernel.extend(program.accepts_empty().then_some(Item { dot: ACCEPTED, returns: NOWHERE }));
@@ -96,24 +99,36 @@ impl Rows {
         }
         let mut kernel = Vec::new();
         let mut completed = NOWHERE;
-        for &(_, item) in self.sets[from].waiting_for(terminal) {
-            if program.is_last(item.dot) {
-                completed = self.returns.union(completed, item.returns);
-            } else {
-                kernel.push(Item { dot: program.next(item.dot), returns: item.returns });
+        for index in 0..self.sets[from].kernel.len() {
+            let item = self.sets[from].kernel[index];
+            match program.symbol(item.dot) {
+                Some(Sym::Nonterminal(called)) => {
+                    let outer = self.outer(program, from, item, called);
+                    let prediction = self.predictions.of(program, &mut self.called, called);
+                    for &advance in prediction.after(terminal) {
+                        let returns = self.advance_returns(from, outer, advance);
+                        match advance.dot {
+                            Some(dot) => kernel.push(Item { dot, returns }),
+                            None => {
+                                completed =
+                                    self.returns.union(&mut self.called, completed, returns);
+                            }
+                        }
+                    }
+                }
+                Some(symbol) if symbol == terminal => {
+                    if program.is_last(item.dot) {
+                        completed = self.returns.union(&mut self.called, completed, item.returns);
+                    } else {
+                        kernel.push(Item { dot: program.next(item.dot), returns: item.returns });
+                    }
+                }
+                _ => {}
             }
         }
-        // Going on where the completed productions were called. None stands last there (a tail
-        // call would have passed its return addresses on), so no completion follows from these.
-        for &address in self.returns.set(completed) {
-            if address == ROOT {
-                kernel.push(Item { dot: ACCEPTED, returns: NOWHERE });
-                continue;
-            }
-            let (row, nonterminal) = self.returns.address(address);
-            for &(_, item) in self.sets[row].waiting_for(Sym::Nonterminal(nonterminal)) {
-                kernel.push(Item { dot: program.next(item.dot), returns: item.returns });
-            }
+        for index in 0..self.returns.set(completed).len() {
+            let address = self.returns.set(completed)[index];
+            kernel.extend_from_slice(&self.completion(program, address));
         }
         let row = self.intern(program, kernel);
         self.gotos.insert((from, terminal), row);
@@ -142,80 +157,108 @@ impl Rows {
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
         self.bytes
+            + self.predictions.memory_bytes()
+            + self.called.memory_bytes()
             + self.returns.memory_bytes()
-            + (self.gotos.capacity() + self.unions.capacity()) * 24
+            + (self.completions.capacity() + self.gotos.capacity() + self.unions.capacity()) * 24
     }
 
-    /// The row of a kernel; items of one dot become one.
-    fn intern(&mut self, program: &Program, mut kernel: Vec<Item>) -> RowId {
-        kernel.sort_unstable();
-        let mut merged: Vec<Item> = Vec::with_capacity(kernel.len());
-        for item in kernel {
-            match merged.last_mut() {
-                Some(last) if last.dot == item.dot => {
-                    last.returns = self.returns.union(last.returns, item.returns);
+    /// Where a call returns that an item of a row makes: a tail call where the item returns.
+    fn outer(
+        &mut self,
+        program: &Program,
+        row: RowId,
+        item: Item,
+        called: NonterminalId,
+    ) -> ReturnSetId {
+        if program.is_last(item.dot) {
+            return item.returns;
+        }
+        let called = self.called.intern(&[called]);
+        self.returns.here(row, called)
+    }
+
+    /// Where a predicted item returns, when the call that predicted it returns to `outer`.
+    fn advance_returns(&mut self, row: RowId, outer: ReturnSetId, advance: Advance) -> ReturnSetId {
+        let here = self.returns.here(row, advance.called);
+        let outer = if advance.inherits { outer } else { NOWHERE };
+        self.returns.union(&mut self.called, here, outer)
+    }
+
+    /// The items that go on when an address is completed. No completion follows from them: what
+    /// stands last in a production would have been a tail call.
+    fn completion(&mut self, program: &Program, address: ReturnId) -> Arc<[Item]> {
+        if let Some(known) = self.completions.get(&address) {
+            return Arc::clone(known);
+        }
+        let mut items = Vec::new();
+        if address == ROOT {
+            items.push(Item { dot: ACCEPTED, returns: NOWHERE });
+        } else {
+            let (row, completed) = self.returns.address(address);
+            let completed: Vec<NonterminalId> = self.called.members(completed).to_vec();
+            for item in self.sets[row].kernel.to_vec() {
+                let Some(Sym::Nonterminal(called)) = program.symbol(item.dot) else { continue };
+                if !program.is_last(item.dot) && completed.contains(&called) {
+                    items.push(Item { dot: program.next(item.dot), returns: item.returns });
                 }
-                _ => merged.push(item),
+                let outer = self.outer(program, row, item, called);
+                let prediction = self.predictions.of(program, &mut self.called, called);
+                for &nonterminal in &completed {
+                    for &advance in prediction.after(Sym::Nonterminal(nonterminal)) {
+                        let Some(dot) = advance.dot else { continue };
+                        let returns = self.advance_returns(row, outer, advance);
+                        items.push(Item { dot, returns });
+                    }
+                }
             }
         }
-        if let Some(&row) = self.by_kernel.get(&*merged) {
+        self.merge(&mut items);
+        self.bytes += items.len() * size_of::<Item>() + 16;
+        let items: Arc<[Item]> = items.into();
+        self.completions.insert(address, Arc::clone(&items));
+        items
+    }
+
+    /// Sorts items; those of one dot become one.
+    fn merge(&mut self, items: &mut Vec<Item>) {
+        items.sort_unstable();
+        let mut kept = 0;
+        for index in 0..items.len() {
+            let item = items[index];
+            if kept > 0 && items[kept - 1].dot == item.dot {
+                let last = &mut items[kept - 1].returns;
+                *last = self.returns.union(&mut self.called, *last, item.returns);
+            } else {
+                items[kept] = item;
+                kept += 1;
+            }
+        }
+        items.truncate(kept);
+    }
+
+    fn intern(&mut self, program: &Program, mut kernel: Vec<Item>) -> RowId {
+        self.merge(&mut kernel);
+        if let Some(&row) = self.by_kernel.get(&*kernel) {
             return row;
         }
-        let kernel: Box<[Item]> = merged.into();
-        let row = self.close(program, kernel.clone());
-        let id = self.sets.push(row);
-        self.by_kernel.insert(kernel, id);
-        id
-    }
-
-    /// Adds to a kernel all that follows by prediction. The row becomes the next one.
-    fn close(&mut self, program: &Program, kernel: Box<[Item]>) -> Row {
-        let id = RowId::new(self.sets.len());
-        let mut waiting: Vec<(Sym, Item)> = Vec::new();
-        let mut calls = Calls::default();
-        let mut accepts = false;
-        for &item in &kernel {
-            if item.dot == ACCEPTED {
-                accepts = true;
-                continue;
-            }
-            let Some(symbol) = program.after(item.dot) else { continue };
-            match symbol {
-                Sym::Nonterminal(called) if program.is_last(item.dot) => {
-                    calls.add(called, item.returns, &mut self.returns);
-                    continue;
+        let mut terminals: Vec<Sym> = Vec::new();
+        for item in &kernel {
+            match program.symbol(item.dot) {
+                Some(Sym::Nonterminal(called)) => {
+                    let prediction = self.predictions.of(program, &mut self.called, called);
+                    terminals.extend_from_slice(&prediction.terminals);
                 }
-                Sym::Nonterminal(called) => {
-                    let here = self.returns.here(id, called);
-                    calls.add(called, here, &mut self.returns);
-                }
-                Sym::Lexeme(_) | Sym::Token(_) => {}
-            }
-            waiting.push((symbol, item));
-        }
-        while let Some(caller) = calls.changed.pop() {
-            let returns = calls.returns[&caller];
-            for &dot in program.starts(caller) {
-                if let Some(Sym::Nonterminal(called)) = program.after(dot) {
-                    let passed =
-                        if program.is_last(dot) { returns } else { self.returns.here(id, called) };
-                    calls.add(called, passed, &mut self.returns);
-                }
+                Some(terminal) => terminals.push(terminal),
+                None => {}
             }
         }
-        for (&caller, &returns) in &calls.returns {
-            for &dot in program.starts(caller) {
-                let Some(symbol) = program.after(dot) else { continue };
-                if !(program.is_last(dot) && matches!(symbol, Sym::Nonterminal(_))) {
-                    waiting.push((symbol, Item { dot, returns }));
-                }
-            }
-        }
-        waiting.sort_unstable();
-        let mut lexemes = Vec::new();
+        terminals.sort_unstable();
+        terminals.dedup();
+        let mut lexemes = Vec::with_capacity(terminals.len());
         let mut tokens = Vec::new();
-        for group in waiting.chunk_by(|a, b| a.0 == b.0) {
-            match group[0].0 {
+        for terminal in terminals {
+            match terminal {
                 Sym::Lexeme(lexeme) => lexemes.push(lexeme),
                 Sym::Token(terminal) => tokens.push(terminal),
                 Sym::Nonterminal(_) => {}
@@ -223,44 +266,18 @@ impl Rows {
         }
         self.bytes += size_of::<Row>()
             + kernel.len() * 2 * size_of::<Item>()
-            + waiting.len() * size_of::<(Sym, Item)>()
-            + lexemes.len() * 4
+            + (lexemes.len() + tokens.len()) * 4
             + 64;
-        Row {
-            kernel,
-            waiting: waiting.into(),
+        let accepts = kernel.iter().any(|item| item.dot == ACCEPTED);
+        let kernel: Box<[Item]> = kernel.into();
+        let id = self.sets.push(Row {
+            kernel: kernel.clone(),
             lexemes: lexemes.into(),
             tokens: tokens.into(),
             accepts,
-        }
-    }
-}
-
-/// The nonterminals predicted in a row, and where their productions return to.
-#[derive(Default)]
-struct Calls {
-    returns: FxHashMap<NonterminalId, ReturnSetId>,
-    /// Those whose return addresses have become more and must be passed on.
-    changed: Vec<NonterminalId>,
-}
-
-impl Calls {
-    fn add(&mut self, called: NonterminalId, more: ReturnSetId, returns: &mut Returns) {
-        let known = self.returns.entry(called).or_insert(NOWHERE);
-        let union = returns.union(*known, more);
-        if union != *known {
-            *known = union;
-            self.changed.push(called);
-        }
-    }
-}
-
-impl Row {
-    /// The items whose dot stands before a symbol.
-    fn waiting_for(&self, symbol: Sym) -> &[(Sym, Item)] {
-        let start = self.waiting.partition_point(|&(other, _)| other < symbol);
-        let end = start + self.waiting[start..].partition_point(|&(other, _)| other == symbol);
-        &self.waiting[start..end]
+        });
+        self.by_kernel.insert(kernel, id);
+        id
     }
 }
 
