@@ -35,6 +35,9 @@ pub mod mask;
 
 pub mod matcher;
 
+#[cfg(feature = "python")]
+mod python;
+
 pub use compile::{CompileOptions, CompiledGrammar, compile};
 pub use error::{GrammarError, GrammarErrorKind, MatchError};
 pub use grammar::Grammar;

@@ -9,12 +9,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from earmark.errors import VocabularyError
-
 from earmark.adapters._eos import choose_eos, known_eos
 from earmark.adapters._ggml import decode_vocabulary
 from earmark.adapters._gguf_file import Value, read_metadata
 from earmark.adapters._parts import VocabularyParts, assemble
+from earmark.errors import VocabularyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from earmark._earmark import decode_pieces
-from earmark.errors import VocabularyError
-
 from earmark.adapters._components import piece_kind
 from earmark.adapters._encoding import check_table, continuation
 from earmark.adapters._eos import choose_eos, known_eos
 from earmark.adapters._parts import VocabularyParts, assemble
+from earmark.errors import VocabularyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -9,12 +9,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from earmark.errors import VocabularyError
-
 from earmark.adapters._encoding import PLAIN, SAMPLES, check_table, continuation, dummy_prefix
 from earmark.adapters._eos import choose_eos
 from earmark.adapters._ggml import TokenType, decode_vocabulary
 from earmark.adapters._parts import VocabularyParts, assemble
+from earmark.errors import VocabularyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

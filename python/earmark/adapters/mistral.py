@@ -6,7 +6,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from earmark._earmark import decode_pieces
-
 from earmark.adapters._encoding import check_table, continuation, dummy_prefix
 from earmark.adapters._eos import choose_eos
 from earmark.adapters._parts import VocabularyParts, assemble

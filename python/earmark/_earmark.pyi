@@ -1,0 +1,390 @@
+"""The engine. This file is the reference of the three classes; import them from `earmark`.
+
+Everything here may be used from several threads: `Vocabulary` and `Grammar` never change, calls
+on one `Matcher` come one after the other, and other Python threads run while the engine works.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from os import PathLike
+from typing import Any, Literal, SupportsIndex, final
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import Buffer
+
+__all__ = ["Grammar", "Matcher", "Vocabulary", "__version__", "decode_pieces"]
+
+__version__: str
+
+@final
+class Vocabulary:
+    """The tokens of a model: what each id stands for, which ids end the text, which are special.
+
+    It never changes, costs some 100 bytes a token and is best made once per process and model.
+    Pickling keeps `encode` only if that can be pickled itself.
+
+    Args:
+        tokens: The bytes of each token, in the order of the ids. `b""` is a token without text:
+            it is never allowed. Bytes, not str: tokens may end inside a character.
+        eos_token_ids: The id or ids that end the text. They are special too.
+        special_token_ids: Ids that are never text, such as `<|begin_of_text|>`. They are allowed
+            only where a grammar names them (`<|tool_call|>` in GBNF); their bytes are
+            that name.
+        width: The number of the model's logits, where that is more than there are tokens. Ids
+            past the last token are never allowed.
+        encode: The tokenizer's own `bytes → ids`, without special tokens around the text; None
+            for bytes that it has no ids for. Only `Matcher.forced_tokens` needs it.
+
+    Raises:
+        TypeError: A token is not bytes, or an id is not an int.
+        VocabularyError: There are no tokens, an id or the width is out of range.
+    """
+
+    def __new__(
+        cls,
+        tokens: Iterable[bytes],
+        *,
+        eos_token_ids: SupportsIndex | Iterable[SupportsIndex],
+        special_token_ids: Iterable[SupportsIndex] | None = None,
+        width: SupportsIndex | None = None,
+        encode: Callable[[bytes], Sequence[int] | None] | None = None,
+    ) -> Vocabulary: ...
+    @classmethod
+    def from_huggingface(
+        cls,
+        tokenizer: Any,
+        *,
+        width: int | None = None,
+        eos_token_ids: int | Iterable[int] | None = None,
+    ) -> Vocabulary:
+        """The vocabulary of a Hugging Face tokenizer.
+
+        Args:
+            tokenizer: A `tokenizers.Tokenizer`, a fast tokenizer of `transformers`, or a
+                `tokenizer.json`: its path, the path of its folder, or its text.
+            width: As for `Vocabulary`.
+            eos_token_ids: As for `Vocabulary`; needed where the tokenizer doesn't say.
+
+        Raises:
+            VocabularyError: The tokenizer's tokens have no bytes that can be told, or the end of
+                the text is not known.
+        """
+
+    @classmethod
+    def from_tiktoken(
+        cls,
+        encoding: Any,
+        *,
+        width: int | None = None,
+        eos_token_ids: int | Iterable[int] | None = None,
+    ) -> Vocabulary:
+        """The vocabulary of a `tiktoken.Encoding`.
+
+        Args:
+            encoding: Such as `tiktoken.get_encoding("o200k_base")` gives.
+            width: As for `Vocabulary`.
+            eos_token_ids: As for `Vocabulary`; default: the token `<|endoftext|>`.
+
+        Raises:
+            VocabularyError: The end of the text is not known.
+        """
+
+    @classmethod
+    def from_mistral(
+        cls,
+        tokenizer: Any,
+        *,
+        width: int | None = None,
+        eos_token_ids: int | Iterable[int] | None = None,
+    ) -> Vocabulary:
+        """The vocabulary of a tokenizer of `mistral_common`, Tekken or SentencePiece.
+
+        Args:
+            tokenizer: A `MistralTokenizer` or the tokenizer inside it.
+            width: As for `Vocabulary`.
+            eos_token_ids: As for `Vocabulary`; default: what the tokenizer says.
+        """
+
+    @classmethod
+    def from_llama_cpp(
+        cls,
+        model: Any,
+        *,
+        width: int | None = None,
+        eos_token_ids: int | Iterable[int] | None = None,
+    ) -> Vocabulary:
+        """The vocabulary of a model that llama-cpp-python has loaded.
+
+        Args:
+            model: A `llama_cpp.Llama`; `vocab_only=True` is enough.
+            width: As for `Vocabulary`.
+            eos_token_ids: As for `Vocabulary`; default: the model's end-of-generation tokens.
+        """
+
+    @classmethod
+    def from_gguf(
+        cls,
+        path: str | PathLike[str],
+        *,
+        width: int | None = None,
+        eos_token_ids: int | Iterable[int] | None = None,
+    ) -> Vocabulary:
+        """The vocabulary inside a GGUF file. The model's weights are not read.
+
+        Args:
+            path: The file.
+            width: As for `Vocabulary`.
+            eos_token_ids: As for `Vocabulary`; default: what the file says.
+        """
+
+    def __len__(self) -> int:
+        """The number of tokens, without the padding that `width` may add."""
+
+    @property
+    def width(self) -> int:
+        """The number of ids that a mask covers: the model's number of logits."""
+
+    @property
+    def eos_token_ids(self) -> tuple[int, ...]:
+        """The ids that end the text."""
+
+    @property
+    def special_token_ids(self) -> tuple[int, ...]:
+        """The ids that are never text, in order; those that end the text are among them."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """The memory of the tokens and their indexes, in bytes."""
+
+    @property
+    def encode(self) -> Callable[[bytes], Sequence[int] | None] | None:
+        """The tokenizer's own `bytes → ids`, if the vocabulary was given one."""
+
+    def token_bytes(self, token_id: SupportsIndex) -> bytes:
+        """The bytes of a token; for a special token its name.
+
+        Raises:
+            IndexError: There is no such token.
+        """
+
+    def _starts_of_longer_tokens(self, text: bytes) -> list[int]: ...
+    def __copy__(self) -> Vocabulary: ...
+    def __deepcopy__(self, memo: dict[Any, Any], /) -> Vocabulary: ...
+
+@final
+class Grammar:
+    """A set of texts, ready for any vocabulary. It never changes.
+
+    Matchers of the same grammar and vocabulary share what they learn, so keep a grammar that
+    comes again. `str(grammar)` shows the rules as the engine understood them. Pickling keeps the
+    source and compiles it again.
+    """
+
+    @classmethod
+    def from_regex(cls, pattern: str) -> Grammar:
+        r"""The texts that match a regular expression as a whole.
+
+        The syntax is that of Rust's `regex` crate, which is Python's without lookaround and
+        backreferences; the pattern is anchored at both ends.
+
+        Args:
+            pattern: Such as `r"[0-9]{4}-[0-9]{2}"`.
+
+        Raises:
+            GrammarError: The pattern is malformed or holds what can't be enforced.
+            LimitError: The pattern is too large.
+        """
+
+    @classmethod
+    def from_gbnf(cls, text: str, root: str = "root") -> Grammar:
+        """The texts of a grammar in llama.cpp's GBNF.
+
+        Args:
+            text: The grammar.
+            root: The rule to start with.
+
+        Raises:
+            GrammarError: The grammar is malformed or holds what can't be enforced.
+            LimitError: The grammar is too large.
+        """
+
+    @classmethod
+    def from_lark(cls, text: str, start: str = "start") -> Grammar:
+        """The texts of a grammar in Lark's language.
+
+        A terminal may end wherever it matches, as with Lark's `lexer="dynamic_complete"`.
+        `%import common.NUMBER` and its kin read the files of the installed lark package.
+
+        Args:
+            text: The grammar.
+            start: The rule to start with.
+
+        Raises:
+            GrammarError: The grammar is malformed or holds what can't be enforced.
+            LimitError: The grammar is too large.
+        """
+
+    @property
+    def kind(self) -> Literal["regex", "gbnf", "lark"]:
+        """The language of the source."""
+
+    @property
+    def source(self) -> str:
+        """The text that the grammar was made from."""
+
+    def __copy__(self) -> Grammar: ...
+    def __deepcopy__(self, memo: dict[Any, Any], /) -> Grammar: ...
+
+@final
+class Matcher:
+    """One generation: which tokens may come next, given those that came.
+
+    A refused call leaves the matcher as it was. `copy.copy(matcher)` is `matcher.fork()`.
+
+    Args:
+        grammar: What the text must match.
+        vocabulary: The model's tokens.
+
+    Raises:
+        GrammarError: The grammar names a token that the vocabulary does not have.
+    """
+
+    def __new__(cls, grammar: Grammar, vocabulary: Vocabulary) -> Matcher: ...
+    @property
+    def grammar(self) -> Grammar:
+        """The grammar it was made with."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary it was made with."""
+
+    def next_mask(self) -> npt.NDArray[np.int32]:
+        """The tokens that may come next.
+
+        A token is allowed if and only if the text so far and the token together begin some text
+        of the grammar; the tokens that end the text, if and only if the text so far is one. A
+        finished matcher allows nothing.
+
+        Returns:
+            A new int32 array of shape `(ceil(vocabulary.width / 32),)`: token id i is allowed
+            where bit i % 32 of word i // 32 is 1.
+        """
+
+    def fill_mask(self, out: Buffer | Any, row: SupportsIndex = 0) -> None:
+        """Writes what `next_mask()` gives into a caller's array, all words of it.
+
+        Args:
+            out: A writable, C-contiguous buffer of int32 or uint32, such as
+                `allocate_masks(batch, vocabulary)` gives: of shape `(words,)` or
+                `(batch, words)`, words being `ceil(vocabulary.width / 32)`. A torch tensor in
+                CPU memory will do.
+            row: Which row of the batch, from 0.
+
+        Raises:
+            TypeError: `out` has no buffer, or not of 32-bit integers.
+            ValueError: `out` has another shape, is read-only or not contiguous.
+            IndexError: There is no such row.
+        """
+
+    def allowed_tokens(self) -> npt.NDArray[np.int64]:
+        """The ids of the tokens that may come next, in order: `next_mask()` as a list.
+
+        Returns:
+            A new int64 array of shape `(n,)`.
+        """
+
+    def accept(self, token_id: SupportsIndex) -> None:
+        """Goes on by a token that was sampled.
+
+        Args:
+            token_id: Any integer type, numpy's too.
+
+        Raises:
+            MatchError: The token is not allowed here; the text says what is.
+            TypeError: Not an integer; bool and float are none.
+        """
+
+    def try_accept(self, token_id: SupportsIndex) -> bool:
+        """Like `accept`, but says False where that raises `MatchError`."""
+
+    def accept_bytes(self, text: bytes) -> None:
+        """Goes on by bytes that came without tokens, as one step.
+
+        Args:
+            text: May end inside a character.
+
+        Raises:
+            MatchError: The bytes are not allowed here, not all of them.
+        """
+
+    def accepted(self) -> list[int | bytes]:
+        """The steps so far: the ids of accepted tokens, and bytes for `accept_bytes`."""
+
+    def validate(self, token_ids: Iterable[SupportsIndex]) -> int:
+        """How many of these tokens could be accepted, from the first on. Accepts none.
+
+        For speculative decoding: the length of the draft's longest allowed prefix.
+        """
+
+    def rollback(self, steps: SupportsIndex = 1) -> None:
+        """Takes back the last steps: accepted tokens and calls of `accept_bytes`.
+
+        Raises:
+            MatchError: There are not that many.
+            ValueError: `steps` is negative.
+        """
+
+    def reset(self) -> None:
+        """Goes back to the start."""
+
+    def fork(self) -> Matcher:
+        """A second matcher in the same state, for beams and drafts. Cheap."""
+
+    @property
+    def is_accepting(self) -> bool:
+        """Whether the text so far is a text of the grammar, so that it may end here."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether a token that ends the text was accepted."""
+
+    def forced_bytes(self) -> bytes:
+        """The bytes that must come next whatever is sampled: the longest such text.
+
+        Empty where there is a choice, ending the text being one.
+        """
+
+    def forced_tokens(self) -> list[int]:
+        """The tokens that the model's own tokenizer would give the forced bytes.
+
+        Only those that no later text could change, so that accepting them without sampling
+        leaves the output as the model would write it. Needs the vocabulary's `encode`.
+
+        Returns:
+            Token ids, to be accepted one by one. Empty where they can't be known: nothing is
+            forced, there is no `encode`, or the tokens so far are not the tokenizer's own.
+        """
+
+    def expected(self) -> list[str]:
+        """What may come next, readable: the grammar's terminals, for messages."""
+
+    def explain(self, token_id: SupportsIndex) -> str:
+        """Why a token is allowed here or not, in a sentence."""
+
+    def __copy__(self) -> Matcher: ...
+    def __deepcopy__(self, memo: dict[Any, Any], /) -> Matcher: ...
+
+def decode_pieces(pieces: Sequence[str | None], kind: str) -> list[bytes | None]:
+    """What the pieces of a tokenizer's vocabulary file stand for. For the adapters.
+
+    Args:
+        pieces: How the file writes the tokens; None where it has no token.
+        kind: `"byte_level"`: GPT-2's alphabet; `"sentencepiece"`: UTF-8 with `▁` for the space
+            and `<0xNN>` for bytes; `"metaspace"`: only `▁`; `"raw"`: UTF-8.
+
+    Returns:
+        The bytes of each token: `b""` for None; None where the encoding can't have written it.
+
+    Raises:
+        VocabularyError: There is no such kind.
+    """

@@ -1,0 +1,29 @@
+//! The Python extension module `earmark._earmark`: conversion only.
+//!
+//! Each method converts its arguments, runs the engine through [`error::enter`] (which frees the
+//! interpreter for other threads and maps errors) and converts the result. Nothing here decides
+//! what a grammar allows. The public face, with its documentation, is `python/earmark`; the
+//! stub `_earmark.pyi` is the reference.
+
+mod arguments;
+mod buffer;
+mod error;
+mod grammar;
+mod matcher;
+mod vocabulary;
+
+use pyo3::pymodule;
+
+#[pymodule]
+mod _earmark {
+    #[pymodule_export]
+    use super::grammar::PyGrammar;
+    #[pymodule_export]
+    use super::matcher::PyMatcher;
+    #[pymodule_export]
+    use super::vocabulary::{PyVocabulary, decode_pieces};
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "the name Python knows a version under")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

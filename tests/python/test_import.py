@@ -1,0 +1,29 @@
+"""`import earmark` is quick and takes nothing along that it may not need."""
+
+import subprocess
+import sys
+
+SECONDS = 0.1
+
+
+def run(code: str) -> str:
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def test_import_takes_less_than_a_tenth_of_a_second() -> None:
+    code = "import time; t = time.perf_counter(); import earmark; print(time.perf_counter() - t)"
+    # The best of three: the first one reads the files from the disk.
+    assert min(float(run(code)) for _ in range(3)) < SECONDS
+
+
+def test_import_is_lazy() -> None:
+    loaded = run("import earmark, sys; print(*sys.modules)").split()
+    assert not {"numpy", "torch", "lark", "tokenizers", "argparse"} & set(loaded)
+
+
+def test_everything_public_is_there() -> None:
+    import earmark
+
+    assert all(getattr(earmark, name) is not None for name in earmark.__all__)
+    assert earmark.Matcher.__module__ == "earmark"
