@@ -1,1 +1,12 @@
 //! The integration suite: one binary.
+//!
+//! `data` runs the cases of `tests/data` and `grammars/texts`; `properties` compares the engine
+//! with the oracle in `reference` on what `generate` makes from `choices`; `large` does so over many
+//! tokens.
+
+mod choices;
+mod data;
+mod generate;
+mod large;
+mod properties;
+mod reference;

@@ -1,0 +1,459 @@
+//! Random small grammars and vocabularies, full of what engines get wrong.
+//!
+//! Grammars: recursion of every kind, cycles, nullable and unproductive symbols, ambiguity, counted
+//! repetition, terminals that overlap, text ignored between terminals, token terminals, characters
+//! of one to four bytes and raw bytes. Vocabularies: tokens cut anywhere in the grammar's texts
+//! (also inside characters), duplicates, tokens without bytes, special tokens that look like text,
+//! several ends of sequence, logits wider than the vocabulary.
+
+use std::fmt;
+use std::sync::Arc;
+
+use earmark::grammar::{Grammar, GrammarBuilder, SymbolKind, TokenRef, TokenTerminal};
+use earmark::index::{ExprId, SymbolId};
+use earmark::span::Span;
+
+use crate::choices::Choices;
+use crate::reference::{Reference, Tokens};
+
+/// A grammar and a vocabulary.
+pub(crate) struct World {
+    pub(crate) grammar: Arc<Grammar>,
+    pub(crate) tokens: Tokens,
+    /// Whether the grammar has token terminals.
+    pub(crate) has_token_terminals: bool,
+}
+
+impl fmt::Display for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.grammar)?;
+        for symbol in self.grammar.symbols.iter().filter(|s| s.kind == SymbolKind::Terminal) {
+            writeln!(f, "({} is a terminal)", symbol.name)?;
+        }
+        for (id, bytes) in self.tokens.bytes.iter().enumerate() {
+            write!(f, "{id}:\"{}\" ", bytes.escape_ascii())?;
+        }
+        writeln!(
+            f,
+            "\neos {:?} special {:?} width {}",
+            self.tokens.eos, self.tokens.special, self.tokens.width
+        )
+    }
+}
+
+/// A random grammar with a random vocabulary for it.
+pub(crate) fn world(choices: &mut Choices) -> World {
+    let (grammar, has_token_terminals) = random_grammar(choices);
+    let tokens = vocabulary(choices, &grammar);
+    World { grammar: Arc::new(grammar), tokens, has_token_terminals }
+}
+
+/// A random grammar, and whether it has token terminals.
+pub(crate) fn random_grammar(choices: &mut Choices) -> (Grammar, bool) {
+    GrammarMaker::new(choices).grammar()
+}
+
+const LETTERS: [char; 8] = ['a', 'b', 'c', 'é', 'è', '日', '😀', '"'];
+
+struct GrammarMaker<'c> {
+    choices: &'c mut Choices,
+    builder: GrammarBuilder,
+    letters: Vec<char>,
+    rules: Vec<SymbolId>,
+    terminals: Vec<SymbolId>,
+    ignores: bool,
+    token_terminals: bool,
+    used_token_terminals: bool,
+}
+
+impl<'c> GrammarMaker<'c> {
+    fn new(choices: &'c mut Choices) -> Self {
+        let letters = (0..choices.between(1, 4)).map(|_| *choices.pick(&LETTERS)).collect();
+        let ignores = choices.chance(25);
+        let token_terminals = choices.chance(20);
+        Self {
+            choices,
+            builder: GrammarBuilder::new(),
+            letters,
+            rules: vec![],
+            terminals: vec![],
+            ignores,
+            token_terminals,
+            used_token_terminals: false,
+        }
+    }
+
+    fn grammar(mut self) -> (Grammar, bool) {
+        let span = Span::default();
+        for index in 0..self.choices.between(1, 4) {
+            let rule = self.builder.declare(&format!("r{index}"), SymbolKind::Rule, span);
+            self.rules.push(rule);
+        }
+        let fewest = usize::from(self.ignores);
+        for index in 0..self.choices.between(fewest, 3) {
+            let body = self.terminal_body();
+            let name = format!("T{index}");
+            let terminal = self.builder.declare(&name, SymbolKind::Terminal, span);
+            self.builder.define(terminal, body);
+            self.terminals.push(terminal);
+        }
+        for rule in self.rules.clone() {
+            let body = self.rule_body(rule);
+            self.builder.define(rule, body);
+        }
+        if self.ignores {
+            for _ in 0..self.choices.between(1, 2) {
+                let ignored = self.ignored();
+                self.builder.ignore(ignored);
+            }
+        }
+        let start =
+            if self.choices.chance(3) { self.terminals.last().copied() } else { None };
+        (self.builder.finish(start.unwrap_or(self.rules[0])), self.used_token_terminals)
+    }
+
+    /// A shape that is known to be hard, or anything.
+    fn rule_body(&mut self, rule: SymbolId) -> ExprId {
+        let again = self.builder.symbol(rule);
+        match self.choices.below(12) {
+            // A: A A | x
+            6 => {
+                let (pair, leaf) = (self.builder.seq(&[again, again]), self.rule_leaf());
+                self.builder.alt(&[pair, leaf])
+            }
+            // A: A x | y
+            7 => {
+                let (tail, leaf) = (self.rule_expr(1), self.rule_leaf());
+                let longer = self.builder.seq(&[again, tail]);
+                self.builder.alt(&[longer, leaf])
+            }
+            // A: x A | y, or without the end: unproductive
+            8 => {
+                let (head, leaf) = (self.rule_expr(1), self.rule_leaf());
+                let longer = self.builder.seq(&[head, again]);
+                if self.choices.chance(10) { longer } else { self.builder.alt(&[longer, leaf]) }
+            }
+            // A: x A y | z
+            9 => {
+                let (head, tail, middle) =
+                    (self.rule_leaf(), self.rule_leaf(), self.rule_expr(1));
+                let longer = self.builder.seq(&[head, again, tail]);
+                self.builder.alt(&[longer, middle])
+            }
+            // A: x? A y | z, hidden left recursion
+            10 => {
+                let (head, tail, leaf) = (self.rule_leaf(), self.rule_leaf(), self.rule_leaf());
+                let hidden = self.builder.repeat(head, 0, Some(1));
+                let longer = self.builder.seq(&[hidden, again, tail]);
+                self.builder.alt(&[longer, leaf])
+            }
+            // A: B | x, a cycle as soon as B does the same
+            11 => {
+                let other = *self.choices.pick(&self.rules);
+                let (other, leaf) = (self.builder.symbol(other), self.rule_leaf());
+                self.builder.alt(&[leaf, other])
+            }
+            _ => self.rule_expr(3),
+        }
+    }
+
+    fn rule_expr(&mut self, depth: usize) -> ExprId {
+        if depth == 0 {
+            return self.rule_leaf();
+        }
+        match self.choices.below(10) {
+            0..=2 => self.rule_leaf(),
+            3 | 4 => {
+                let rule = *self.choices.pick(&self.rules);
+                self.builder.symbol(rule)
+            }
+            5 | 6 => {
+                let parts: Vec<ExprId> =
+                    (0..self.choices.between(0, 3)).map(|_| self.rule_expr(depth - 1)).collect();
+                self.builder.seq(&parts)
+            }
+            7 | 8 => {
+                let fewest = usize::from(!self.choices.chance(5));
+                let parts: Vec<ExprId> = (0..self.choices.between(fewest, 3))
+                    .map(|_| self.rule_expr(depth - 1))
+                    .collect();
+                self.builder.alt(&parts)
+            }
+            _ => {
+                let inner = self.rule_expr(depth - 1);
+                self.repeated(inner, 3)
+            }
+        }
+    }
+
+    /// With ignored text every leaf is a terminal symbol, as a front end makes it.
+    fn rule_leaf(&mut self) -> ExprId {
+        if self.token_terminals && self.choices.chance(30) {
+            self.used_token_terminals = true;
+            let token = match self.choices.below(4) {
+                0 => TokenRef::Name("<|x|>".to_owned()),
+                1 => TokenRef::Name("<|y|>".to_owned()),
+                // Ids 0 and 1 are ordinary tokens, 2 and 3 special ones.
+                _ => TokenRef::Id(self.choices.below(4) as u32),
+            };
+            let negated = self.choices.chance(25);
+            return self.builder.token(TokenTerminal { token, negated });
+        }
+        if !self.terminals.is_empty() && (self.ignores || self.choices.chance(50)) {
+            let terminal = *self.choices.pick(&self.terminals);
+            return self.builder.symbol(terminal);
+        }
+        self.leaf()
+    }
+
+    fn terminal_body(&mut self) -> ExprId {
+        match self.choices.below(8) {
+            // C{m,n} tail
+            4 => {
+                let (class, tail) = (self.class(), self.terminal_expr(1));
+                let bound = if self.choices.chance(20) { 36 } else { 5 };
+                let counted = self.repeated(class, bound);
+                self.builder.seq(&[counted, tail])
+            }
+            // "…": anything but the quote, between quotes
+            5 => {
+                let quote = self.builder.literal(b"\"");
+                let inner = self.builder.class(&all_but('"'));
+                let inner = self.builder.repeat(inner, 0, None);
+                self.builder.seq(&[quote, inner, quote])
+            }
+            // Words
+            6 => {
+                let words: Vec<ExprId> =
+                    (0..self.choices.between(2, 6)).map(|_| self.literal()).collect();
+                self.builder.alt(&words)
+            }
+            // C+
+            7 => {
+                let class = self.class();
+                self.builder.repeat(class, 1, None)
+            }
+            _ => self.terminal_expr(3),
+        }
+    }
+
+    fn terminal_expr(&mut self, depth: usize) -> ExprId {
+        if depth == 0 {
+            return self.leaf();
+        }
+        match self.choices.below(9) {
+            0..=3 => self.leaf(),
+            4 => match self.terminals.last() {
+                Some(_) => {
+                    let terminal = *self.choices.pick(&self.terminals);
+                    self.builder.symbol(terminal)
+                }
+                None => self.leaf(),
+            },
+            5 | 6 => {
+                let parts: Vec<ExprId> = (0..self.choices.between(0, 3))
+                    .map(|_| self.terminal_expr(depth - 1))
+                    .collect();
+                self.builder.seq(&parts)
+            }
+            7 => {
+                let parts: Vec<ExprId> = (0..self.choices.between(1, 3))
+                    .map(|_| self.terminal_expr(depth - 1))
+                    .collect();
+                self.builder.alt(&parts)
+            }
+            _ => {
+                let inner = self.terminal_expr(depth - 1);
+                self.repeated(inner, 4)
+            }
+        }
+    }
+
+    fn repeated(&mut self, expr: ExprId, bound: usize) -> ExprId {
+        match self.choices.below(5) {
+            0 => self.builder.repeat(expr, 0, None),
+            1 => self.builder.repeat(expr, 1, None),
+            2 => self.builder.repeat(expr, 0, Some(1)),
+            3 => {
+                let min = self.choices.below(bound) as u32;
+                self.builder.repeat(expr, min, None)
+            }
+            _ => {
+                let min = self.choices.below(bound);
+                let max = self.choices.between(min, bound);
+                self.builder.repeat(expr, min as u32, Some(max as u32))
+            }
+        }
+    }
+
+    fn leaf(&mut self) -> ExprId {
+        match self.choices.below(8) {
+            0..=3 => self.literal(),
+            7 if self.choices.chance(30) => {
+                let ranges: &[&[(u8, u8)]] = &[
+                    &[(b'a', b'b')],
+                    &[(0x80, 0xBF)],
+                    &[(0xC3, 0xC3), (0xE6, 0xF0)],
+                    &[(0x00, 0xFF)],
+                    &[(0x00, b'a'), (0xFF, 0xFF)],
+                ];
+                let ranges = *self.choices.pick(ranges);
+                self.builder.bytes(ranges)
+            }
+            _ => self.class(),
+        }
+    }
+
+    fn literal(&mut self) -> ExprId {
+        let length = if self.choices.chance(6) { 0 } else { self.choices.between(1, 3) };
+        let text: String = (0..length).map(|_| *self.choices.pick(&self.letters)).collect();
+        self.builder.literal(text.as_bytes())
+    }
+
+    fn class(&mut self) -> ExprId {
+        let letter = *self.choices.pick(&self.letters);
+        let ranges = match self.choices.below(10) {
+            0..=2 => vec![(letter, letter)],
+            3 | 4 => {
+                let mut both = [letter, *self.choices.pick(&self.letters)];
+                both.sort_unstable();
+                if both[0] == both[1] {
+                    vec![(letter, letter)]
+                } else if self.choices.chance(50) {
+                    vec![(both[0], both[1])]
+                } else {
+                    vec![(both[0], both[0]), (both[1], both[1])]
+                }
+            }
+            5 => vec![('a', 'z')],
+            6 => vec![('\u{80}', '\u{7FF}')],
+            7 => vec![('\u{800}', '\u{FFFF}'), ('\u{1F600}', '\u{1F64F}')],
+            8 => vec![('\0', char::MAX)],
+            _ => all_but(letter),
+        };
+        self.builder.class(&ranges)
+    }
+
+    fn ignored(&mut self) -> ExprId {
+        match self.choices.below(5) {
+            0 | 1 => self.builder.literal(b" "),
+            2 => {
+                let space = self.builder.class(&[('\t', '\n'), (' ', ' ')]);
+                self.builder.repeat(space, 1, None)
+            }
+            // Like a comment; its text overlaps with terminals.
+            3 => {
+                let hash = self.builder.literal(b"#");
+                let rest = self.builder.class(&all_but('\n'));
+                let rest = self.builder.repeat(rest, 0, None);
+                self.builder.seq(&[hash, rest])
+            }
+            _ => self.terminal_expr(2),
+        }
+    }
+}
+
+fn all_but(letter: char) -> Vec<(char, char)> {
+    let code = u32::from(letter);
+    let before = char::from_u32(code - 1).expect("no letter follows the surrogates");
+    let after = char::from_u32(code + 1).expect("no letter precedes the surrogates");
+    vec![('\0', before), (after, char::MAX)]
+}
+
+/// A vocabulary of texts that belong to the grammar, nearly belong to it, or don't.
+fn vocabulary(choices: &mut Choices, grammar: &Grammar) -> Tokens {
+    // The first four are the ones that token terminals name.
+    let mut tokens = Tokens {
+        bytes: vec![b"a".to_vec(), b"ab".to_vec(), b"<|x|>".to_vec(), b"<|y|>".to_vec()],
+        eos: vec![],
+        special: vec![2, 3],
+        width: 0,
+    };
+    let texts = sample_texts(choices, grammar, &tokens);
+    let joined = texts.concat();
+    let add = |tokens: &mut Tokens, bytes: Vec<u8>| tokens.bytes.push(bytes);
+
+    match choices.below(10) {
+        0 => {}
+        9 => (0..=255).for_each(|byte| add(&mut tokens, vec![byte])),
+        _ => {
+            let mut single: Vec<u8> = b"ab \"#\xC3\xA9\xF0".to_vec();
+            single.extend(&joined);
+            single.sort_unstable();
+            single.dedup();
+            single.iter().for_each(|&byte| add(&mut tokens, vec![byte]));
+        }
+    }
+    for _ in 0..choices.below(20) {
+        // Any cut of a text, perhaps with an accident.
+        let text = if texts.is_empty() { &joined } else { choices.pick(&texts) };
+        let start = choices.below(text.len() + 1);
+        let length = choices.below((text.len() - start).min(12) + 1);
+        let mut bytes = text[start..start + length].to_vec();
+        if choices.chance(25) {
+            let other = *choices.pick(b"ab\"# \xC3\xA9\xE6\x97\xA5");
+            let at = choices.below(bytes.len() + 1);
+            bytes.insert(at, other);
+        }
+        add(&mut tokens, bytes);
+    }
+    for _ in 0..choices.below(5) {
+        let letters: String =
+            (0..choices.between(1, 5)).map(|_| *choices.pick(&LETTERS)).collect();
+        let start = choices.below(letters.len());
+        let end = choices.between(start, letters.len());
+        add(&mut tokens, letters.as_bytes()[start..end].to_vec());
+    }
+    if choices.chance(20) {
+        let length = choices.between(5, 50);
+        let unit = choices.pick(&LETTERS).to_string();
+        add(&mut tokens, unit.repeat(length).into_bytes());
+    }
+    for _ in 0..choices.below(3) {
+        let twice = choices.pick(&tokens.bytes).clone();
+        if !twice.starts_with(b"<|") {
+            add(&mut tokens, twice);
+        }
+    }
+    for _ in 0..choices.below(3) {
+        add(&mut tokens, vec![]);
+    }
+    // Special tokens that look like text or have no bytes at all.
+    for _ in 0..choices.below(3) {
+        tokens.special.push(tokens.bytes.len() as u32);
+        let bytes: &[u8] = *choices.pick(&[&b""[..], b"a", b"<|z|>", b"\xC3"]);
+        add(&mut tokens, bytes.to_vec());
+    }
+    for _ in 0..choices.between(1, 3) {
+        tokens.eos.push(tokens.bytes.len() as u32);
+        let bytes: &[u8] = *choices.pick(&[&b""[..], b"</s>", b"a", b" "]);
+        add(&mut tokens, bytes.to_vec());
+    }
+    tokens.width = tokens.bytes.len() + if choices.chance(50) { choices.below(70) } else { 0 };
+    tokens
+}
+
+/// Walks through the grammar byte by byte.
+fn sample_texts(choices: &mut Choices, grammar: &Grammar, tokens: &Tokens) -> Vec<Vec<u8>> {
+    let Some(reference) = Reference::new(grammar, tokens) else { return vec![] };
+    let mut texts = vec![];
+    for _ in 0..choices.between(1, 3) {
+        let mut chart = reference.begin();
+        let mut text = vec![];
+        for _ in 0..choices.between(1, 14) {
+            let next = reference.next_bytes(&mut chart);
+            let Some(likely) = (!next.is_empty()).then(|| {
+                let likely: Vec<u8> =
+                    next.iter().copied().filter(|byte| b"abc\"# \xC3\xA9".contains(byte)).collect();
+                if likely.is_empty() { next } else { likely }
+            }) else {
+                break;
+            };
+            let byte = *choices.pick(&likely);
+            reference.read_bytes(&mut chart, &[byte]);
+            text.push(byte);
+        }
+        texts.push(text);
+    }
+    texts
+}
