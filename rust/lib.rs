@@ -9,6 +9,7 @@
 //! The modules below stand in the order of data flow; each says at its top what it takes, gives,
 //! guarantees and doesn't know.
 
+pub mod byteset;
 pub mod error;
 pub mod index;
 pub mod span;

@@ -17,10 +17,11 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use crate::byteset::ByteSet;
 use crate::compile::CompiledGrammar;
 use crate::earley::{Rows, Sym};
 use crate::index::{Id, IndexVec, LexemeId, RegexId, RowId, StateId, TokenTerminalId};
-use crate::lexer::{self, ByteSet, EPSILON, Lexer};
+use crate::lexer::{self, EPSILON, Lexer};
 
 /// The state from which no text can be completed.
 pub const DEAD: StateId = StateId(0);

@@ -5,10 +5,11 @@
 //! terminals when folding is off). Where `%ignore` is given, a terminal's regex as seen from a rule
 //! ends with any number of ignored texts.
 
+use crate::byteset::ByteSet;
 use crate::error::{GrammarError, GrammarErrorKind};
 use crate::grammar::{Expr, Grammar, SymbolKind};
 use crate::index::{ExprId, Id, RegexId};
-use crate::lexer::{ByteSet, EPSILON, RegexSet};
+use crate::lexer::{EPSILON, RegexSet};
 
 /// Deeper nesting in rules stays in productions; in terminals it is an error. Nested alternatives
 /// are copied into the level above, so the cost grows with the square of this.

@@ -1,8 +1,8 @@
 //! The lazy DFA: nodes are states, transitions are derived when first taken.
 
-use super::byteset::ByteSet;
 use super::derive::Memo;
 use super::node::{DEAD, RegexSet};
+use crate::byteset::ByteSet;
 use crate::index::{Id, RegexId};
 
 /// A transition that has not been taken yet.

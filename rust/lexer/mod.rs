@@ -12,12 +12,10 @@
 //! `Concat(d*, Concat(".", d))`: call it q. q by `7` is q again, the loop; q by `.` is `d`; that by
 //! `5` is ε, where the lexeme may end. Four nodes, four states.
 
-mod byteset;
 mod derive;
 mod dfa;
 mod node;
 mod utf8;
 
-pub use byteset::ByteSet;
 pub use dfa::Lexer;
 pub use node::{DEAD, EPSILON, RegexSet};

@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHashMap;
 
-use super::byteset::ByteSet;
+use crate::byteset::ByteSet;
 use crate::index::{IndexVec, RegexId};
 
 /// The expression without any text. No other node has an empty language.

@@ -2,8 +2,8 @@
 
 use regex_syntax::utf8::{Utf8Range, Utf8Sequences};
 
-use super::byteset::ByteSet;
 use super::node::{DEAD, EPSILON, RegexSet};
+use crate::byteset::ByteSet;
 use crate::index::RegexId;
 
 impl RegexSet {

@@ -7,8 +7,9 @@
 //!    along them, and each child is a smaller case of the same problem.
 //! 2. A *wide* scan takes its split: the inside tokens as a whole, and for each byte that may
 //!    follow the lexeme the crossing, whose remainders the recogniser walks.
-//! 3. Where what follows a lexeme can also go on with it (`WORD+`), crossings are everywhere.
-//!    Such scans are walked together, skipping what a closure of the whole state covers.
+//! 3. Where what follows a lexeme can also go on with it (`WORD+`) and many tokens are inside,
+//!    crossings are everywhere. Such scans are walked together, skipping what a closure of the
+//!    whole state covers.
 
 use std::sync::Arc;
 
@@ -20,13 +21,14 @@ use crate::split::closure::{self, Closure};
 use crate::split::walk::{Found, Shortcuts, walk};
 use crate::split::{Crossing, Split};
 use crate::vocab::Vocabulary;
+use crate::vocab::atoms::atoms_with_byte;
 use crate::vocab::bits::TokenBits;
 use crate::vocab::trie::Trie;
 
 /// Subtrees with at most this many tokens are walked at once.
-const SMALL: usize = 64;
+const SMALL: usize = 16;
 /// A scan that goes on with at most this many tokens is narrow.
-const NARROW_TOKENS: usize = 800;
+const NARROW_TOKENS: usize = 64;
 /// A scan that goes on with at most this many bytes is narrow.
 const NARROW_BYTES: usize = 2;
 /// Past this many lexemes' ends within a token, remainders are walked: on ambiguous grammars the
@@ -100,35 +102,30 @@ impl Allow<'_> {
     }
 
     /// Whether a lexer state can go on with few tokens below a node only.
-    fn is_narrow(&self, state: RegexId, node: NodeId) -> bool {
-        let trie = &self.vocabulary.trie;
-        let first = self.cache.recogniser.lexer().first(state);
-        let (mut bytes, mut tokens) = (0, 0);
-        for child in trie.children(node) {
-            if first.contains(trie.byte(child)) {
-                bytes += 1;
-                tokens += trie.count(child);
-                if bytes > NARROW_BYTES && tokens > NARROW_TOKENS {
-                    return false;
-                }
-            }
+    fn is_narrow(&mut self, state: RegexId, node: NodeId) -> bool {
+        if let Some(&known) = self.cache.narrow.get(&(state, node)) {
+            return known;
         }
-        true
+        let trie = &self.vocabulary.trie;
+        let (mut bytes, mut tokens) = (0, 0);
+        trie.children_in(node, self.cache.recogniser.lexer().first(state), |child| {
+            bytes += 1;
+            tokens += trie.count(child);
+        });
+        let narrow = bytes <= NARROW_BYTES || tokens <= NARROW_TOKENS;
+        self.cache.narrow.insert((state, node), narrow);
+        narrow
     }
 
     /// Steps over each byte below a node and goes on from there.
     fn step_down(&mut self, state: StateId, (node, depth): (NodeId, u32)) {
-        let vocabulary = self.vocabulary;
-        let trie = &vocabulary.trie;
+        let trie = &self.vocabulary.trie;
         let first = self.cache.recogniser.first(state);
-        for child in trie.children(node) {
-            if !first.contains(trie.byte(child)) {
-                continue;
-            }
+        trie.children_in(node, &first, |child| {
             let next = self.cache.recogniser.step(state, trie.byte(child));
             self.out.add_list(trie.tokens_at(child));
             self.allow(next, (child, depth + 1));
-        }
+        });
     }
 
     /// Adds what a wide scan allows; false (and nothing added) where crossings are everywhere.
@@ -141,17 +138,13 @@ impl Allow<'_> {
         let row = self.cache.recogniser.after(scan);
         let next = self.cache.recogniser.state_at(row);
         let first = self.cache.recogniser.first(next);
-        if split.overlap.accepts
-            && first
-                .iter()
-                .any(|byte| crate::vocab::atoms::atoms_with_byte(byte) & split.overlap.atoms != 0)
-        {
+        let overlaps = |byte| atoms_with_byte(byte) & split.overlap.atoms != 0;
+        if split.overlap.accepts && split.inside.bits().is_some() && first.iter().any(overlaps) {
             return false;
         }
         self.out.add_split(&split);
-        for byte in first.intersection(&split.after).iter() {
-            let lexer = self.cache.recogniser.lexer_mut();
-            let crossing = split.crossing(self.vocabulary, lexer, at, scan.rest, byte);
+        let lexer = self.cache.recogniser.lexer_mut();
+        for (byte, crossing) in split.crossings(self.vocabulary, lexer, at, scan.rest, &first) {
             if let Some(next) = self.enter(&crossing, next, byte) {
                 self.allow_remainders(next, &crossing, 1);
                 for &node in &crossing.big {
@@ -207,9 +200,9 @@ impl Allow<'_> {
             let row = self.cache.recogniser.after(scan);
             let next = self.cache.recogniser.state_at(row);
             let first = self.cache.recogniser.first(next);
-            for byte in first.intersection(&split.after).iter() {
-                let inner =
-                    split.crossing_of_remainders(self.vocabulary, &crossing.remainders, byte);
+            let remainders = &crossing.remainders;
+            for (byte, inner) in split.crossings_of_remainders(self.vocabulary, remainders, &first)
+            {
                 if let Some(next) = self.enter(&inner, next, byte) {
                     self.allow_remainders(next, &inner, level + 1);
                 }

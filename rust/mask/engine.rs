@@ -46,6 +46,8 @@ pub(crate) struct Cache {
     /// Masks by state.
     masks: FxHashMap<StateId, Arc<Mask>>,
     mask_bytes: usize,
+    /// Whether a lexer state can go on with few tokens below a node only.
+    pub(super) narrow: FxHashMap<(RegexId, NodeId), bool>,
     /// The splits used here, by this grammar's names for lexer states.
     pub(super) splits: FxHashMap<(RegexId, NodeId), Arc<Split>>,
     /// The splits of crossings' remainders, by the crossing's address.
@@ -63,6 +65,7 @@ impl Cache {
             recogniser: Recogniser::new(grammar),
             masks: FxHashMap::default(),
             mask_bytes: 0,
+            narrow: FxHashMap::default(),
             splits: FxHashMap::default(),
             remainder_splits: FxHashMap::default(),
             lexer_closures: Closures::default(),
@@ -74,7 +77,8 @@ impl Cache {
     fn memory_bytes(&self) -> usize {
         self.recogniser.memory_bytes()
             + self.mask_bytes
-            + (self.splits.capacity() + self.remainder_splits.capacity()) * 32
+            + (self.narrow.capacity() + self.splits.capacity() + self.remainder_splits.capacity())
+                * 32
             + (self.lexer_closures.capacity() + self.state_closures.capacity()) * 32
     }
 

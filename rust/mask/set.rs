@@ -8,11 +8,14 @@ use crate::vocab::Vocabulary;
 use crate::vocab::bits::{self, TokenBits};
 use crate::vocab::trie::Trie;
 
+/// More splits than this are united when the mask is made, not when it is written.
+const MAX_BASES: usize = 2;
+
 /// A set of tokens.
 #[derive(Clone, Debug, Default)]
 pub struct Mask {
-    /// The inside tokens of a split, by reference.
-    base: Option<Arc<Split>>,
+    /// Splits whose inside tokens are meant, by reference.
+    bases: Vec<Arc<Split>>,
     /// Tokens as bits.
     own: Option<TokenBits>,
     /// More tokens, one by one.
@@ -22,10 +25,14 @@ pub struct Mask {
 impl Mask {
     /// Writes the mask over `out`, which has as many words as the vocabulary's masks.
     pub fn write(&self, out: &mut [u32]) {
-        match (&self.own, self.base_bits()) {
-            (Some(own), _) => out.copy_from_slice(own.words()),
-            (None, Some(base)) => out.copy_from_slice(base.words()),
-            (None, None) => out.fill(0),
+        let mut parts =
+            self.own.iter().chain(self.bases.iter().filter_map(|base| base.inside.bits()));
+        match parts.next() {
+            Some(first) => out.copy_from_slice(first.words()),
+            None => out.fill(0),
+        }
+        for part in parts {
+            bits::union(out, part.words());
         }
         for &token in &self.list {
             bits::insert(out, token);
@@ -36,14 +43,7 @@ impl Mask {
     pub fn memory_bytes(&self) -> usize {
         size_of::<Self>()
             + self.own.as_ref().map_or(0, |own| own.words().len() * 4)
-            + self.list.len() * 4
-    }
-
-    fn base_bits(&self) -> Option<&TokenBits> {
-        match &self.base.as_ref()?.inside {
-            TokenSet::Bits(bits) => Some(bits),
-            TokenSet::List(_) => None,
-        }
+            + (self.list.len() + 2 * self.bases.len()) * 4
     }
 }
 
@@ -81,26 +81,20 @@ impl Collector {
     }
 
     pub(super) fn finish(mut self, vocabulary: &Vocabulary) -> Mask {
-        if self.bits.is_none() && self.bases.len() <= 1 {
-            let mut mask = Mask { base: self.bases.pop(), own: None, list: Box::default() };
-            if let Some(base) = mask.base_bits() {
-                self.list.retain(|&token| !base.contains(token));
-            }
+        if self.bits.is_none() && self.bases.len() <= MAX_BASES {
+            let known = |token| {
+                self.bases.iter().filter_map(|base| base.inside.bits()).any(|b| b.contains(token))
+            };
+            self.list.retain(|&token| !known(token));
             if self.list.len() <= vocabulary.mask_words() / 2 {
-                self.list.sort_unstable();
-                self.list.dedup();
-                mask.list = self.list.into();
-                return mask;
+                return Mask { bases: self.bases, own: None, list: self.list.into() };
             }
-            self.bases.extend(mask.base);
         }
         let mut own = self.bits.unwrap_or_else(|| TokenBits::new(vocabulary.width()));
-        for base in self.bases {
-            if let TokenSet::Bits(bits) = &base.inside {
-                own.union(bits);
-            }
+        for bits in self.bases.iter().filter_map(|base| base.inside.bits()) {
+            own.union(bits);
         }
         self.list.into_iter().for_each(|token| own.insert(token));
-        Mask { base: None, own: Some(own), list: Box::default() }
+        Mask { bases: Vec::new(), own: Some(own), list: Box::default() }
     }
 }

@@ -7,8 +7,9 @@ use rustc_hash::FxHashMap;
 
 use super::Split;
 use super::walk::End;
+use crate::byteset::ByteSet;
 use crate::index::{RegexId, TokenId};
-use crate::lexer::{ByteSet, Lexer};
+use crate::lexer::Lexer;
 use crate::vocab::Vocabulary;
 use crate::vocab::trie::Trie;
 
@@ -49,11 +50,6 @@ impl Crossing {
         let first = remainders.children(Trie::ROOT).map(|node| remainders.byte(node)).collect();
         let splits = RwLock::default();
         Self { ending: ending.into(), remainders, first, big: big.into(), splits }
-    }
-
-    /// Whether there are no such tokens.
-    pub fn is_empty(&self) -> bool {
-        self.ending.is_empty() && self.remainders.is_empty() && self.big.is_empty()
     }
 
     /// The remainders split by a lexer state.

@@ -20,8 +20,9 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 
+use crate::byteset::ByteSet;
 use crate::index::{NodeId, RegexId, TokenId};
-use crate::lexer::{ByteSet, Lexer};
+use crate::lexer::Lexer;
 use crate::vocab::Vocabulary;
 use crate::vocab::bits::TokenBits;
 use crate::vocab::trie::Trie;
@@ -41,6 +42,14 @@ pub enum TokenSet {
 }
 
 impl TokenSet {
+    /// The bits of a large set.
+    pub fn bits(&self) -> Option<&TokenBits> {
+        match self {
+            Self::List(_) => None,
+            Self::Bits(bits) => Some(bits),
+        }
+    }
+
     /// The tokens of `tokens`, `count` of them, and those of `base`.
     fn new(
         tokens: impl Iterator<Item = TokenId>,
@@ -74,7 +83,8 @@ pub struct Split {
     pub after: ByteSet,
     ends: Box<[End]>,
     hidden_ends: bool,
-    crossings: RwLock<FxHashMap<u8, Arc<Crossing>>>,
+    /// By next byte; `None` where there are no such tokens.
+    crossings: RwLock<FxHashMap<u8, Option<Arc<Crossing>>>>,
 }
 
 impl Split {
@@ -161,56 +171,86 @@ impl Split {
         self.ends.is_empty() && !self.hidden_ends
     }
 
-    /// The tokens in which the lexeme ends and `byte` comes next. `root` and `state` are those the
-    /// split was made for.
-    pub fn crossing(
+    /// For each of `bytes` the tokens in which the lexeme ends and that byte comes next, those
+    /// without such tokens left out. `root` and `state` are those the split was made for.
+    pub fn crossings(
         &self,
         vocabulary: &Vocabulary,
         lexer: &mut Lexer,
         root: (NodeId, u32),
         state: RegexId,
-        byte: u8,
-    ) -> Arc<Crossing> {
-        self.crossing_or(vocabulary, byte, || {
-            let trie = &vocabulary.trie;
-            let nodes = if self.hidden_ends {
-                walk::nodes_after_end(lexer, trie, &vocabulary.atoms, root, state, byte)
+        bytes: &ByteSet,
+    ) -> Vec<(u8, Arc<Crossing>)> {
+        let trie = &vocabulary.trie;
+        self.crossings_or(vocabulary, bytes, |missing| {
+            let mut nodes = if self.hidden_ends {
+                walk::nodes_after_end(lexer, trie, &vocabulary.atoms, root, state, missing)
             } else {
-                self.nodes_after(trie, byte)
+                self.nodes_after(trie, missing)
             };
-            Crossing::new(trie, &nodes, true)
+            nodes.sort_by_key(|&(byte, _)| byte);
+            group(&nodes, |nodes| Crossing::new(trie, nodes, true))
         })
     }
 
     /// The same for a split of a crossing's remainders.
-    pub fn crossing_of_remainders(
+    pub fn crossings_of_remainders(
         &self,
         vocabulary: &Vocabulary,
         remainders: &Trie,
-        byte: u8,
-    ) -> Arc<Crossing> {
-        self.crossing_or(vocabulary, byte, || {
-            Crossing::new(remainders, &self.nodes_after(remainders, byte), false)
+        bytes: &ByteSet,
+    ) -> Vec<(u8, Arc<Crossing>)> {
+        self.crossings_or(vocabulary, bytes, |missing| {
+            let mut nodes = self.nodes_after(remainders, missing);
+            nodes.sort_by_key(|&(byte, _)| byte);
+            group(&nodes, |nodes| Crossing::new(remainders, nodes, false))
         })
     }
 
-    fn nodes_after(&self, trie: &Trie, byte: u8) -> Vec<End> {
-        let after = |&(node, depth): &End| Some((trie.child(node, byte)?, depth + 1));
-        self.ends.iter().filter_map(after).collect()
+    fn nodes_after(&self, trie: &Trie, bytes: &ByteSet) -> Vec<(u8, End)> {
+        let mut nodes = Vec::new();
+        for &(node, depth) in &self.ends {
+            trie.children_in(node, bytes, |child| {
+                nodes.push((trie.byte(child), (child, depth + 1)))
+            });
+        }
+        nodes
     }
 
-    fn crossing_or(
+    fn crossings_or(
         &self,
         vocabulary: &Vocabulary,
-        byte: u8,
-        find: impl FnOnce() -> Crossing,
-    ) -> Arc<Crossing> {
-        if let Some(known) = self.crossings.read().get(&byte) {
-            return Arc::clone(known);
+        bytes: &ByteSet,
+        find: impl FnOnce(&ByteSet) -> Vec<(u8, Crossing)>,
+    ) -> Vec<(u8, Arc<Crossing>)> {
+        let bytes = bytes.intersection(&self.after);
+        let mut found = Vec::new();
+        let mut missing = ByteSet::EMPTY;
+        {
+            let known = self.crossings.read();
+            for byte in bytes.iter() {
+                match known.get(&byte) {
+                    Some(Some(crossing)) => found.push((byte, Arc::clone(crossing))),
+                    Some(None) => {}
+                    None => missing.insert(byte),
+                }
+            }
         }
-        let crossing = Arc::new(find());
-        vocabulary.splits.grow(crossing.memory_bytes());
-        Arc::clone(self.crossings.write().entry(byte).or_insert(crossing))
+        if missing.is_empty() {
+            return found;
+        }
+        let new = find(&missing);
+        let mut known = self.crossings.write();
+        for (byte, crossing) in new {
+            vocabulary.splits.grow(crossing.memory_bytes());
+            missing.remove(byte);
+            let crossing = known.entry(byte).or_insert_with(|| Some(Arc::new(crossing)));
+            found.extend(crossing.iter().map(|crossing| (byte, Arc::clone(crossing))));
+        }
+        for byte in missing.iter() {
+            known.entry(byte).or_insert(None);
+        }
+        found
     }
 
     /// Bytes of memory held, without the crossings.
@@ -221,4 +261,15 @@ impl Split {
         };
         size_of::<Self>() + inside + self.ends.len() * size_of::<End>()
     }
+}
+
+/// Makes a crossing of the nodes of each byte; the nodes come in the order of bytes.
+fn group(nodes: &[(u8, End)], crossing: impl Fn(&[End]) -> Crossing) -> Vec<(u8, Crossing)> {
+    nodes
+        .chunk_by(|a, b| a.0 == b.0)
+        .map(|group| {
+            let nodes: Vec<End> = group.iter().map(|&(_, node)| node).collect();
+            (group[0].0, crossing(&nodes))
+        })
+        .collect()
 }

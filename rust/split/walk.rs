@@ -2,6 +2,7 @@
 
 use super::closure::Closure;
 use super::machine::{ByteMachine, is_dead};
+use crate::byteset::ByteSet;
 use crate::index::{NodeId, RegexId};
 use crate::lexer::Lexer;
 use crate::vocab::atoms::{AtomIndex, Atoms, atoms_with_byte};
@@ -134,16 +135,17 @@ pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State) -> Closure>(
     }
 }
 
-/// The nodes below `root` that `byte` leads to from a place where the machine may end.
+/// The nodes below `root` that one of `bytes` leads to from a place where the machine may end, each
+/// with its byte.
 pub fn nodes_after_end<M: ByteMachine>(
     machine: &mut M,
     trie: &Trie,
     atoms: &AtomIndex,
     root: (NodeId, u32),
     start: M::State,
-    byte: u8,
-) -> Vec<End> {
-    let wanted: Atoms = atoms_with_byte(byte);
+    bytes: &ByteSet,
+) -> Vec<(u8, End)> {
+    let wanted = bytes.iter().fold(0, |set: Atoms, byte| set | atoms_with_byte(byte));
     let (root, depth) = root;
     let end = trie.end(root);
     let mut nodes = Vec::new();
@@ -155,14 +157,15 @@ pub fn nodes_after_end<M: ByteMachine>(
         }
         let Some(&(_, state)) = stack.last() else { break };
         let behind = trie.end(node);
-        if stack.len() > 1 && trie.byte(node) == byte && machine.accepts(state) {
-            nodes.push((node, depth + stack.len() as u32));
+        let byte = trie.byte(node);
+        if stack.len() > 1 && bytes.contains(byte) && machine.accepts(state) {
+            nodes.push((byte, (node, depth + stack.len() as u32)));
         }
         if trie.is_leaf(node) || !atoms.below_holds(node, wanted) {
             node = behind;
             continue;
         }
-        let state = machine.step(state, trie.byte(node));
+        let state = machine.step(state, byte);
         if is_dead(state) {
             node = behind;
             continue;

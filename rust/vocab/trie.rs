@@ -4,6 +4,9 @@
 //! The subtree of node `n` is the nodes `n..end(n)`, and its tokens are a contiguous slice of the
 //! sorted tokens: skipping a subtree and naming all its tokens are both one step.
 
+use rustc_hash::FxHashMap;
+
+use crate::byteset::ByteSet;
 use crate::index::{Id, NodeId, TokenId};
 
 /// Token bytes as a trie.
@@ -13,7 +16,12 @@ pub struct Trie {
     nodes: Vec<Node>,
     /// In the order of their bytes.
     tokens: Vec<TokenId>,
+    /// For nodes with many children the child of each byte; 0 for none.
+    tables: FxHashMap<NodeId, Box<[u32; 256]>>,
 }
+
+/// Nodes with at least this many children get a table.
+const MANY_CHILDREN: usize = 24;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
@@ -56,7 +64,25 @@ impl Trie {
         }
         nodes.push(Node { end, first: sorted.len() as u32, byte: 0 });
         nodes.shrink_to_fit();
-        Self { nodes, tokens: sorted.iter().map(|&(_, id)| id).collect() }
+        let tokens = sorted.iter().map(|&(_, id)| id).collect();
+        let mut trie = Self { nodes, tokens, tables: FxHashMap::default() };
+        trie.fill_tables();
+        trie
+    }
+
+    fn fill_tables(&mut self) {
+        for node in (0..self.len()).map(NodeId::new) {
+            // The subtree has more nodes than the node has children.
+            let children = self.end(node).0 as usize - node.index() - 1;
+            if children < MANY_CHILDREN || self.children(node).count() < MANY_CHILDREN {
+                continue;
+            }
+            let mut table = Box::new([0; 256]);
+            for child in self.children(node) {
+                table[usize::from(self.byte(child))] = child.0;
+            }
+            self.tables.insert(node, table);
+        }
     }
 
     /// The number of nodes, the root included.
@@ -100,8 +126,30 @@ impl Trie {
         })
     }
 
+    /// The children that the bytes of a set lead to.
+    pub fn children_in(&self, node: NodeId, bytes: &ByteSet, mut each: impl FnMut(NodeId)) {
+        match self.tables.get(&node) {
+            Some(table) => bytes
+                .iter()
+                .map(|byte| NodeId(table[usize::from(byte)]))
+                .filter(|&child| child != Self::ROOT)
+                .for_each(each),
+            None => {
+                for child in self.children(node) {
+                    if bytes.contains(self.byte(child)) {
+                        each(child);
+                    }
+                }
+            }
+        }
+    }
+
     /// The child that a byte leads to.
     pub fn child(&self, node: NodeId, byte: u8) -> Option<NodeId> {
+        if let Some(table) = self.tables.get(&node) {
+            let child = table[usize::from(byte)];
+            return (child != 0).then_some(NodeId(child));
+        }
         self.children(node)
             .find(|&child| self.byte(child) >= byte)
             .filter(|&c| self.byte(c) == byte)
@@ -150,7 +198,8 @@ impl Trie {
 
     /// The trie of what is below some nodes, read from each of them on; what is equal is merged.
     pub fn merge_below(&self, roots: &[NodeId]) -> Self {
-        let mut merged = Self { nodes: vec![Node { end: 0, first: 0, byte: 0 }], tokens: vec![] };
+        let nodes = vec![Node { end: 0, first: 0, byte: 0 }];
+        let mut merged = Self { nodes, tokens: vec![], tables: FxHashMap::default() };
         // The open nodes, each with the groups of source nodes that become its children.
         let mut open: Vec<(usize, std::vec::IntoIter<Vec<NodeId>>)> =
             vec![(0, self.child_groups(roots).into_iter())];
@@ -207,7 +256,9 @@ impl Trie {
 
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node>() + self.tokens.capacity() * 4
+        self.nodes.capacity() * size_of::<Node>()
+            + self.tokens.capacity() * 4
+            + self.tables.capacity() * (1024 + 16)
     }
 }
 

@@ -14,6 +14,12 @@ impl ByteSet {
         self.0[usize::from(byte >> 6)] |= 1 << (byte & 63);
     }
 
+    /// Takes a byte out.
+    #[inline]
+    pub fn remove(&mut self, byte: u8) {
+        self.0[usize::from(byte >> 6)] &= !(1 << (byte & 63));
+    }
+
     /// Adds an inclusive range of bytes.
     pub fn insert_range(&mut self, low: u8, high: u8) {
         for byte in low..=high {
