@@ -59,6 +59,8 @@ ids! {
     RowId;
     /// Where a completed nonterminal returns to: an Earley set and the nonterminal it waits for.
     ReturnId;
+    /// A set of return addresses.
+    ReturnSetId;
     /// A state of the recogniser between two bytes.
     StateId;
     /// A node of a token trie.
@@ -115,6 +117,15 @@ impl<I: Id, T> IndexVec<I, T> {
     /// The item of an id, if there is one.
     pub fn get(&self, id: I) -> Option<&T> {
         self.items.get(id.index())
+    }
+}
+
+impl<'a, I: Id, T> IntoIterator for &'a IndexVec<I, T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.iter()
     }
 }
 

@@ -82,7 +82,7 @@ impl Matcher {
                 return;
             }
         }
-        let mask = self.update(|engine, cache, state| engine.mask(cache, state));
+        let mask = self.update(Engine::mask);
         mask.write(out);
     }
 
@@ -169,6 +169,12 @@ impl Matcher {
     pub fn is_accepting(&mut self) -> bool {
         if self.is_finished() {
             return false;
+        }
+        {
+            let cache = self.engine.read();
+            if cache.generation == self.generation {
+                return cache.recogniser.accepts(self.state());
+            }
         }
         self.update(|_, cache, state| cache.recogniser.accepts(state))
     }

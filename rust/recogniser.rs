@@ -9,9 +9,11 @@
 //! Guarantee: every state but [`DEAD`] can go on to a complete text, since the grammar is reduced
 //! and no lexer state has an empty language. "Alive" is all that a mask needs to ask.
 //!
-//! Two things keep states few. Lexemes that end at the same byte lead to one row, the union (as in
-//! Earley's algorithm, one set a position). Scans that differ only in their row become one scan
-//! with the union of the rows: what follows is the same.
+//! Lexemes that end at the same byte lead to one row, the union: as in Earley's algorithm there is
+//! one set a position, and the work grows with a power of the text's length, however ambiguous the
+//! grammar. Scans that differ in their row alone are *not* united, though what follows them would
+//! be the same: the union of rows of different places calls nonterminals under a new return
+//! address, and where the rows alone come back to known ones (`WORD+`) the unions never would.
 
 use std::sync::Arc;
 
@@ -47,7 +49,7 @@ const _: () = assert!(size_of::<Scan>() == 12);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State {
     boundary: Option<RowId>,
-    /// Sorted; no two have the same lexeme and rest.
+    /// Sorted, each once.
     scans: Box<[Scan]>,
 }
 
@@ -75,7 +77,7 @@ impl Recogniser {
     pub fn new(grammar: &Arc<CompiledGrammar>) -> Self {
         let mut recogniser = Self {
             lexer: grammar.lexer.clone(),
-            rows: Rows::new(&grammar.program, grammar.start, grammar.accepts_empty),
+            rows: Rows::new(&grammar.program),
             grammar: Arc::clone(grammar),
             states: IndexVec::new(),
             by_content: FxHashMap::default(),
@@ -175,6 +177,20 @@ impl Recogniser {
         self.intern(None, scans.to_vec())
     }
 
+    /// A state that goes on exactly as `state` does for `limit` bytes, without larger counters of
+    /// repetition in its scans. `limit` is the same in all calls.
+    pub fn clamp(&mut self, state: StateId, limit: u32) -> StateId {
+        let regexes = self.lexer.regexes();
+        if self.states[state].scans.iter().all(|s| regexes.largest_count(s.rest) <= limit) {
+            return state;
+        }
+        let mut scans = self.states[state].scans.to_vec();
+        for scan in &mut scans {
+            scan.rest = self.lexer.clamp(scan.rest, limit);
+        }
+        self.intern(self.states[state].boundary, scans)
+    }
+
     /// All scans of a state: those under way, and those that start at its boundary.
     pub fn scans(&self, state: StateId) -> Vec<Scan> {
         let State { boundary, scans } = &self.states[state];
@@ -263,19 +279,8 @@ impl Recogniser {
     }
 
     fn intern(&mut self, boundary: Option<RowId>, mut scans: Vec<Scan>) -> StateId {
-        if scans.len() > 1 {
-            scans.sort_unstable();
-            let mut kept: Vec<Scan> = Vec::with_capacity(scans.len());
-            for scan in scans {
-                match kept.last_mut() {
-                    Some(last) if (last.lexeme, last.rest) == (scan.lexeme, scan.rest) => {
-                        last.row = self.rows.union(&self.grammar.program, last.row, scan.row);
-                    }
-                    _ => kept.push(scan),
-                }
-            }
-            scans = kept;
-        }
+        scans.sort_unstable();
+        scans.dedup();
         let state = State { boundary, scans: scans.into() };
         if let Some(&known) = self.by_content.get(&state) {
             return known;
@@ -324,5 +329,23 @@ mod tests {
         assert!(r.accepts(end) && !r.accepts(state));
         assert_eq!(run(&mut r, b"."), DEAD);
         assert!(r.first(end).is_empty());
+    }
+
+    #[test]
+    fn scans_of_one_lexeme_from_several_rows_stay_apart() {
+        // A lexeme `a+` that the start calls in one way and a later row in another.
+        let grammar = crate::frontend::gbnf::parse(
+            "root ::= word \"x\" root | word word \"y\" root | \"z\"\nword ::= \"a\"+",
+            "root",
+        );
+        let options = CompileOptions { linearise: false, ..CompileOptions::default() };
+        let grammar = compile(&Arc::new(grammar.unwrap()), &options).unwrap();
+        let mut r = Recogniser::new(&Arc::new(grammar));
+        let mut accepts = |text: &[u8]| {
+            let end = text.iter().fold(Recogniser::START, |state, &byte| r.step(state, byte));
+            r.accepts(end)
+        };
+        assert!(accepts(b"aaxz") && accepts(b"aayz") && accepts(b"aaxaayaxz"));
+        assert!(!accepts(b"ayz"));
     }
 }

@@ -107,7 +107,7 @@ pub(super) mod tests {
                     symbols.join(" ")
                 })
                 .collect();
-            lines += &format!("{}: {}\n", id.0, alternatives.join(" | "));
+            lines.extend([&id.0.to_string(), ": ", &alternatives.join(" | "), "\n"]);
         }
         lines
     }

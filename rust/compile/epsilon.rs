@@ -15,7 +15,7 @@ pub(super) fn eliminate_empty(bnf: &mut Bnf) {
     bnf.accepts_empty |= nullable[bnf.start.index()];
     for head in bnf.productions.ids() {
         for symbols in std::mem::take(&mut bnf.productions[head]) {
-            expand(bnf, &mut nullable, head, symbols);
+            expand(bnf, &mut nullable, head, &symbols);
         }
     }
     for head in bnf.productions.ids() {
@@ -32,9 +32,9 @@ fn is_nullable(nullable: &[bool], symbol: Sym) -> bool {
 }
 
 /// Adds the variants of a production without some of its nullable symbols.
-fn expand(bnf: &mut Bnf, nullable: &mut Vec<bool>, head: NonterminalId, symbols: Vec<Sym>) {
+fn expand(bnf: &mut Bnf, nullable: &mut Vec<bool>, head: NonterminalId, symbols: &[Sym]) {
     let mut head = head;
-    let mut rest = &symbols[..];
+    let mut rest = symbols;
     // The chain: `A → x N …` becomes `A → x N T`, `T → …`.
     while rest.iter().filter(|&&symbol| is_nullable(nullable, symbol)).count() > 2 {
         let cut = 1 + rest
@@ -58,7 +58,9 @@ fn add_variants(bnf: &mut Bnf, nullable: &[bool], head: NonterminalId, symbols: 
     let mut variants: Vec<Vec<Sym>> = vec![Vec::with_capacity(symbols.len())];
     for &symbol in symbols {
         let without = if is_nullable(nullable, symbol) { variants.clone() } else { Vec::new() };
-        variants.iter_mut().for_each(|variant| variant.push(symbol));
+        for variant in &mut variants {
+            variant.push(symbol);
+        }
         variants.extend(without);
     }
     bnf.productions[head].extend(variants);

@@ -25,10 +25,6 @@ pub struct CompiledGrammar {
     pub source: Arc<Grammar>,
     /// The productions.
     pub program: Program,
-    /// The start symbol; `None` if only the empty text belongs to the grammar.
-    pub start: Option<NonterminalId>,
-    /// Whether the empty text belongs to the grammar.
-    pub accepts_empty: bool,
     /// The lexemes; none matches the empty text.
     pub lexemes: IndexVec<LexemeId, Lexeme>,
     /// The token terminals.
@@ -55,7 +51,7 @@ pub(super) fn lay_out(source: &Arc<Grammar>, regular: Regular, bnf: &Bnf) -> Com
     }
     let mut lexemes = IndexVec::new();
     let mut lexeme_numbers: Vec<Option<LexemeId>> = vec![None; bnf.lexemes.len()];
-    let mut program = Program::new(used);
+    let mut program = Program::new(used, numbers[bnf.start.index()], bnf.accepts_empty);
     for (id, right_hand_sides) in bnf.productions.iter_enumerated() {
         let Some(head) = numbers[id.index()] else { continue };
         for symbols in right_hand_sides {
@@ -80,8 +76,6 @@ pub(super) fn lay_out(source: &Arc<Grammar>, regular: Regular, bnf: &Bnf) -> Com
     CompiledGrammar {
         source: Arc::clone(source),
         program,
-        start: numbers[bnf.start.index()],
-        accepts_empty: bnf.accepts_empty,
         lexemes,
         tokens: bnf.tokens.clone(),
         lexer: Lexer::new(regular.regexes),

@@ -22,7 +22,7 @@ pub(super) fn lower(grammar: &Grammar, regular: &mut Regular, fold: bool) -> Bnf
         tokens: IndexVec::new(),
         lexeme_ids: FxHashMap::default(),
         nullable_lexemes: FxHashMap::default(),
-        token_ids: FxHashMap::default(),
+        token_symbols: FxHashMap::default(),
         nonterminals: FxHashMap::default(),
         powers: FxHashMap::default(),
         ranges: FxHashMap::default(),
@@ -60,7 +60,8 @@ struct Lower<'a> {
     lexeme_ids: FxHashMap<(RegexId, String), LexemeId>,
     /// Nonterminals for "this lexeme or nothing".
     nullable_lexemes: FxHashMap<LexemeId, NonterminalId>,
-    token_ids: FxHashMap<TokenTerminal, TokenTerminalId>,
+    /// Token terminals with ignored text behind them.
+    token_symbols: FxHashMap<TokenTerminal, Sym>,
     nonterminals: FxHashMap<ExprId, NonterminalId>,
     /// Nonterminals for `x` exactly 2^k times.
     powers: FxHashMap<(Sym, u32), Sym>,
@@ -168,15 +169,27 @@ impl Lower<'_> {
             return self.lexeme(regex, name);
         }
         match &grammar.exprs[expr] {
-            Expr::Token(terminal) => {
-                let id = *self
-                    .token_ids
-                    .entry(terminal.clone())
-                    .or_insert_with(|| self.tokens.push(terminal.clone()));
-                vec![Sym::Token(id)]
-            }
+            Expr::Token(terminal) => vec![self.token(terminal)],
             _ => vec![Sym::Nonterminal(self.nonterminal(expr))],
         }
+    }
+
+    /// A token terminal, with ignored text behind it.
+    fn token(&mut self, terminal: &TokenTerminal) -> Sym {
+        if let Some(&known) = self.token_symbols.get(terminal) {
+            return known;
+        }
+        let token = Sym::Token(self.tokens.push(terminal.clone()));
+        let ignored = self.lexeme(self.regular.ignored, String::new());
+        let symbol = if ignored.is_empty() {
+            token
+        } else {
+            let fresh = self.fresh();
+            self.productions[fresh].push([&[token], &ignored[..]].concat());
+            Sym::Nonterminal(fresh)
+        };
+        self.token_symbols.insert(terminal.clone(), symbol);
+        symbol
     }
 
     /// One symbol for an expression: `None` for the empty text.
@@ -241,14 +254,13 @@ impl Lower<'_> {
         let mut unit = part;
         for bit in 0..32 - count.leading_zeros() {
             if bit > 0 {
-                unit = match self.powers.get(&(part, bit)) {
-                    Some(&known) => known,
-                    None => {
-                        let double = self.fresh();
-                        self.productions[double] = vec![vec![unit, unit]];
-                        self.powers.insert((part, bit), Sym::Nonterminal(double));
-                        Sym::Nonterminal(double)
-                    }
+                unit = if let Some(&known) = self.powers.get(&(part, bit)) {
+                    known
+                } else {
+                    let double = self.fresh();
+                    self.productions[double] = vec![vec![unit, unit]];
+                    self.powers.insert((part, bit), Sym::Nonterminal(double));
+                    Sym::Nonterminal(double)
                 };
             }
             if count >> bit & 1 == 1 {

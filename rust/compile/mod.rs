@@ -5,6 +5,7 @@
 //! make things faster can be switched off ([`CompileOptions`]), which tests do.
 
 mod bnf;
+mod components;
 mod epsilon;
 mod layout;
 mod linearise;

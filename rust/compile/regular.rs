@@ -5,6 +5,7 @@
 //! terminals when folding is off). Where `%ignore` is given, a terminal's regex as seen from a rule
 //! ends with any number of ignored texts.
 
+use super::components::Components;
 use crate::byteset::ByteSet;
 use crate::error::{GrammarError, GrammarErrorKind};
 use crate::grammar::{Expr, Grammar, SymbolKind};
@@ -45,7 +46,7 @@ const fn node(expr: ExprId, context: Context) -> usize {
 }
 
 fn place(node: usize) -> (ExprId, Context) {
-    (ExprId::new(node / 2), if node % 2 == 0 { Context::Rule } else { Context::Terminal })
+    (ExprId::new(node / 2), if node.is_multiple_of(2) { Context::Rule } else { Context::Terminal })
 }
 
 pub(super) fn find_regular(grammar: &Grammar, fold: bool) -> Result<Regular, GrammarError> {
@@ -60,10 +61,10 @@ pub(super) fn find_regular(grammar: &Grammar, fold: bool) -> Result<Regular, Gra
             ignored: EPSILON,
         },
     };
-    let mut order = Order::new(grammar.exprs.len() * 2);
+    let mut components = Components::new(grammar.exprs.len() * 2);
     let mut ignored = Vec::new();
     for &expr in &grammar.ignore {
-        finder.visit_from(node(expr, Context::Terminal), &mut order)?;
+        finder.visit(node(expr, Context::Terminal), &mut components)?;
         ignored.extend(finder.regular.found[node(expr, Context::Terminal)]);
     }
     let ignored = finder.regular.regexes.or(&ignored);
@@ -73,7 +74,7 @@ pub(super) fn find_regular(grammar: &Grammar, fold: bool) -> Result<Regular, Gra
         SymbolKind::Rule => Context::Rule,
         SymbolKind::Terminal => Context::Terminal,
     };
-    finder.visit_from(node(start.body, context), &mut order)?;
+    finder.visit(node(start.body, context), &mut components)?;
     if start.kind == SymbolKind::Terminal {
         // Seen from outside it is one lexeme with ignored text behind it.
         let regex = finder.regular.found[node(start.body, Context::Terminal)];
@@ -82,6 +83,25 @@ pub(super) fn find_regular(grammar: &Grammar, fold: bool) -> Result<Regular, Gra
             regex.map(|regex| finder.regular.regexes.concat(regex, ignored));
     }
     Ok(finder.regular)
+}
+
+/// The parts of an expression; a symbol's part is its body.
+fn part(grammar: &Grammar, at: usize, index: usize) -> Option<usize> {
+    let (expr, context) = place(at);
+    let part = match &grammar.exprs[expr] {
+        Expr::Seq(parts) | Expr::Alt(parts) => node(*parts.get(index)?, context),
+        Expr::Repeat { expr, .. } if index == 0 => node(*expr, context),
+        Expr::Symbol(symbol) if index == 0 => {
+            let symbol = &grammar.symbols[*symbol];
+            let inside = match symbol.kind {
+                SymbolKind::Terminal => Context::Terminal,
+                SymbolKind::Rule => context,
+            };
+            node(symbol.body, inside)
+        }
+        _ => return None,
+    };
+    Some(part)
 }
 
 struct Finder<'a> {
@@ -94,70 +114,30 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// The parts of an expression; a symbol's part is its body.
-    fn part(&self, at: usize, index: usize) -> Option<usize> {
-        let (expr, context) = place(at);
-        let part = match &self.grammar.exprs[expr] {
-            Expr::Seq(parts) | Expr::Alt(parts) => node(*parts.get(index)?, context),
-            Expr::Repeat { expr, .. } if index == 0 => node(*expr, context),
-            Expr::Symbol(symbol) if index == 0 => {
-                let symbol = &self.grammar.symbols[*symbol];
-                let inside = match symbol.kind {
-                    SymbolKind::Terminal => Context::Terminal,
-                    SymbolKind::Rule => context,
-                };
-                node(symbol.body, inside)
-            }
-            _ => return None,
-        };
-        Some(part)
-    }
-
-    /// Visits all expressions below `root`, parts first. Strongly connected components (Tarjan
-    /// 1972, with an explicit stack) tell which are recursive.
-    fn visit_from(&mut self, root: usize, order: &mut Order) -> Result<(), GrammarError> {
-        if order.index[root] != 0 {
-            return Ok(());
-        }
-        let mut calls = vec![(root, 0)];
-        order.enter(root);
-        while let Some((at, next)) = calls.last_mut() {
-            let at = *at;
-            if let Some(part) = self.part(at, *next) {
-                *next += 1;
-                if order.index[part] == 0 {
-                    order.enter(part);
-                    calls.push((part, 0));
-                } else if order.on_stack[part] {
-                    order.low[at] = order.low[at].min(order.index[part]);
+    /// Visits all expressions below `root`, parts first; only those that are not recursive can be
+    /// regular.
+    fn visit(&mut self, root: usize, components: &mut Components) -> Result<(), GrammarError> {
+        let grammar = self.grammar;
+        components.visit(
+            root,
+            |at, index| part(grammar, at, index),
+            |component| {
+                let at = component[0];
+                let recursive = component.len() > 1
+                    || (0..).map_while(|index| part(grammar, at, index)).any(|part| part == at);
+                if !recursive {
+                    return self.finish(at);
                 }
-                continue;
-            }
-            calls.pop();
-            if let Some(&(caller, _)) = calls.last() {
-                order.low[caller] = order.low[caller].min(order.low[at]);
-            }
-            if order.low[at] == order.index[at] {
-                let mut alone = order.stack.last() == Some(&at);
-                alone &= (0..).map_while(|i| self.part(at, i)).all(|part| part != at);
-                while let Some(member) = order.stack.pop() {
-                    order.on_stack[member] = false;
-                    if member == at {
-                        break;
-                    }
-                }
-                if alone {
-                    self.finish(at)?;
-                } else if place(at).1 == Context::Terminal {
+                if place(at).1 == Context::Terminal {
                     return Err(GrammarError::new(
                         GrammarErrorKind::Unsupported,
                         "a terminal refers to itself",
                     )
                     .with_hint("make it a rule: only rules may be recursive"));
                 }
-            }
-        }
-        Ok(())
+                Ok(())
+            },
+        )
     }
 
     /// Gives an expression that is not recursive its regex, if all its parts have one.
@@ -167,7 +147,7 @@ impl Finder<'_> {
         let expr = &grammar.exprs[expr];
         let (mut parts, mut depth) = (Vec::new(), 0);
         let compound = matches!(expr, Expr::Seq(_) | Expr::Alt(_) | Expr::Repeat { .. });
-        for part in (0..).map_while(|index| self.part(at, index)) {
+        for part in (0..).map_while(|index| part(grammar, at, index)) {
             let Some(regex) = self.regular.found[part] else { return Ok(()) };
             parts.push(regex);
             depth = depth.max(self.depths[part] + u32::from(compound));
@@ -221,34 +201,5 @@ impl Finder<'_> {
         }
         self.regular.found[at] = Some(regex);
         Ok(())
-    }
-}
-
-/// Tarjan's bookkeeping; index 0 is "not visited".
-struct Order {
-    index: Vec<u32>,
-    low: Vec<u32>,
-    on_stack: Vec<bool>,
-    stack: Vec<usize>,
-    next: u32,
-}
-
-impl Order {
-    fn new(len: usize) -> Self {
-        Self {
-            index: vec![0; len],
-            low: vec![0; len],
-            on_stack: vec![false; len],
-            stack: Vec::new(),
-            next: 1,
-        }
-    }
-
-    fn enter(&mut self, node: usize) {
-        self.index[node] = self.next;
-        self.low[node] = self.next;
-        self.next += 1;
-        self.on_stack[node] = true;
-        self.stack.push(node);
     }
 }

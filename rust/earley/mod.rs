@@ -3,7 +3,7 @@
 //! Takes a [`Program`] (productions as flat arrays, built by `compile/`); gives [`Rows`]: sets of
 //! items, and the set that follows when a terminal is scanned.
 //!
-//! Glossary. *Item*: a dot in a production and a return address. *Row*: an Earley set, named by
+//! Glossary. *Item*: a dot in a production and a set of return addresses. *Row*: an Earley set, named by
 //! its kernel. *Kernel*: the items whose dot stands behind a symbol, from which the others follow
 //! by prediction. *Scan*: move the dots over a terminal. *Predict*: add the productions of a
 //! nonterminal before a dot. *Complete*: a production has been read; go on where it was called.
@@ -11,12 +11,19 @@
 //!
 //! Two departures from the textbook:
 //!
-//! 1. Rows are not numbered by position but interned by kernel, and an item's origin is a return
-//!    address, not a position. A loop in the text comes back to a row that is already known, so
-//!    everything computed for it can be kept.
+//! 1. Rows are not numbered by position but interned by kernel, and an item's origin is a set of
+//!    return addresses, not a position. A loop in the text comes back to a row that is already
+//!    known, so everything computed for it can be kept.
 //! 2. A nonterminal in the last place of a production returns straight to its caller's return
 //!    address (a tail call). Right recursion thus needs no chain of completions (what Leo 1991
-//!    solves by transitive items), and completion is one step: no row holds a finished item.
+//!    solves by transitive items), and completion is one step: no row holds a finished item. It
+//!    also means that rows tell contexts apart only where something different can follow.
+//!
+//! PERF: one item for a dot, with an interned set of return addresses. With an item for each return
+//! address, a level of precedence carries those of all levels above it: C expressions had 1,000
+//! items a row and took 360 µs a token. With tail calls for right recursion alone there are few
+//! items, but rows that are alike are not equal, and fewer masks repeat: 2.5 times the time on
+//! ambiguous brackets.
 //!
 //! Productions have no empty right-hand sides (`compile/` sees to it), so nullable symbols, hidden
 //! recursion and cycles need nothing here.
@@ -27,6 +34,7 @@
 //! as before, hence the same row. Any list needs three rows.
 
 mod program;
+mod returns;
 mod rows;
 
 pub use program::{Program, Sym};

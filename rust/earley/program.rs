@@ -20,12 +20,37 @@ pub struct Program {
     after: IndexVec<DotId, Option<Sym>>,
     /// For each nonterminal the first dots of its productions.
     starts: IndexVec<NonterminalId, Vec<DotId>>,
+    /// The dot before the start symbol; `None` if only the empty text belongs to the grammar.
+    start: Option<DotId>,
+    /// Whether the empty text belongs to the grammar.
+    accepts_empty: bool,
 }
 
 impl Program {
     /// A program of nonterminals `0..nonterminals` without productions.
-    pub fn new(nonterminals: usize) -> Self {
-        Self { after: IndexVec::new(), starts: vec![Vec::new(); nonterminals].into() }
+    pub fn new(nonterminals: usize, start: Option<NonterminalId>, accepts_empty: bool) -> Self {
+        let mut program = Self {
+            after: IndexVec::new(),
+            starts: vec![Vec::new(); nonterminals].into(),
+            start: None,
+            accepts_empty,
+        };
+        if let Some(start) = start {
+            // The production that calls the start symbol belongs to no nonterminal.
+            program.start = Some(program.after.push(Some(Sym::Nonterminal(start))));
+            program.after.push(None);
+        }
+        program
+    }
+
+    /// The dot before the start symbol; `None` if only the empty text belongs to the grammar.
+    pub fn start(&self) -> Option<DotId> {
+        self.start
+    }
+
+    /// Whether the empty text belongs to the grammar.
+    pub fn accepts_empty(&self) -> bool {
+        self.accepts_empty
     }
 
     /// Adds a production; `symbols` must not be empty.
@@ -43,6 +68,12 @@ impl Program {
     #[inline]
     pub fn after(&self, dot: DotId) -> Option<Sym> {
         self.after[dot]
+    }
+
+    /// Whether the symbol behind `dot` is the last of its production.
+    #[inline]
+    pub fn is_last(&self, dot: DotId) -> bool {
+        self.after[self.next(dot)].is_none()
     }
 
     /// The dot behind the symbol behind `dot`.

@@ -1,22 +1,25 @@
 //! Rows: kernels, prediction, scanning and completion.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::program::{Program, Sym};
+use super::returns::Returns;
 use crate::index::{
-    DotId, Id, IndexVec, LexemeId, NonterminalId, ReturnId, RowId, TokenTerminalId,
+    DotId, Id, IndexVec, LexemeId, NonterminalId, ReturnId, ReturnSetId, RowId, TokenTerminalId,
 };
 
 /// The return address of the start symbol: completing it accepts the text.
 const ROOT: ReturnId = ReturnId(0);
 /// The dot of the kernel item that says "the text is complete here".
 const ACCEPTED: DotId = DotId(u32::MAX);
+/// The empty set of return addresses.
+const NOWHERE: ReturnSetId = ReturnSetId(0);
 
-/// A dot and a return address.
+/// A dot and where its production returns to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Item {
     dot: DotId,
-    returns: ReturnId,
+    returns: ReturnSetId,
 }
 
 const _: () = assert!(size_of::<Item>() == 8);
@@ -24,6 +27,7 @@ const _: () = assert!(size_of::<Item>() == 8);
 /// An Earley set.
 #[derive(Clone, Debug)]
 pub struct Row {
+    /// Sorted; one item a dot.
     kernel: Box<[Item]>,
     /// The items by the symbol behind their dot, for the symbols that need to be found here:
     /// terminals, and nonterminals that do not stand last.
@@ -39,10 +43,9 @@ pub struct Row {
 /// All rows met so far, and what is known of the steps between them.
 #[derive(Clone, Debug)]
 pub struct Rows {
-    rows: IndexVec<RowId, Row>,
+    sets: IndexVec<RowId, Row>,
     by_kernel: FxHashMap<Box<[Item]>, RowId>,
-    returns: IndexVec<ReturnId, (RowId, NonterminalId)>,
-    by_return: FxHashMap<(RowId, NonterminalId), ReturnId>,
+    returns: Returns,
     gotos: FxHashMap<(RowId, Sym), RowId>,
     unions: FxHashMap<(RowId, RowId), RowId>,
     bytes: usize,
@@ -52,44 +55,38 @@ impl Rows {
     /// The row before any terminal is row 0.
     pub const START: RowId = RowId(0);
 
-    /// The rows of a grammar that starts with `start` (`None`: only the empty text).
-    pub fn new(program: &Program, start: Option<NonterminalId>, accepts_empty: bool) -> Self {
+    /// The rows of a grammar, with nothing known but the first.
+    pub fn new(program: &Program) -> Self {
         let mut rows = Self {
-            rows: IndexVec::new(),
+            sets: IndexVec::new(),
             by_kernel: FxHashMap::default(),
-            returns: IndexVec::new(),
-            by_return: FxHashMap::default(),
+            returns: Returns::new(),
             gotos: FxHashMap::default(),
             unions: FxHashMap::default(),
             bytes: 0,
         };
-        // No row calls the start symbol; the address only has to be different from all others.
-        rows.returns.push((RowId(u32::MAX), NonterminalId(u32::MAX)));
+        let root = rows.returns.only(ROOT);
         let mut kernel = Vec::new();
-        if accepts_empty {
-            kernel.push(Item { dot: ACCEPTED, returns: ROOT });
-        }
-        let calls: Vec<NonterminalId> = start.into_iter().collect();
-        let row = rows.close(program, kernel.into(), &calls);
-        // Not interned: a later row with this kernel lacks the call of the start symbol.
-        rows.rows.push(row);
+        kernel.extend(program.start().map(|dot| Item { dot, returns: root }));
+        kernel.extend(program.accepts_empty().then_some(Item { dot: ACCEPTED, returns: NOWHERE }));
+        rows.intern(program, kernel);
         rows
     }
 
     /// A row.
     #[inline]
     pub fn row(&self, id: RowId) -> &Row {
-        &self.rows[id]
+        &self.sets[id]
     }
 
     /// The number of rows.
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.sets.len()
     }
 
     /// Whether there is no row: never.
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.sets.is_empty()
     }
 
     /// The row after a terminal that `from` expects.
@@ -98,13 +95,24 @@ impl Rows {
             return row;
         }
         let mut kernel = Vec::new();
-        let mut returned = FxHashSet::default();
-        for &(_, item) in self.rows[from].waiting_for(terminal) {
-            let dot = program.next(item.dot);
-            if program.after(dot).is_some() {
-                kernel.push(Item { dot, returns: item.returns });
-            } else if returned.insert(item.returns) {
-                self.complete(program, item.returns, &mut kernel);
+        let mut completed = NOWHERE;
+        for &(_, item) in self.sets[from].waiting_for(terminal) {
+            if program.is_last(item.dot) {
+                completed = self.returns.union(completed, item.returns);
+            } else {
+                kernel.push(Item { dot: program.next(item.dot), returns: item.returns });
+            }
+        }
+        // Going on where the completed productions were called. None stands last there (a tail
+        // call would have passed its return addresses on), so no completion follows from these.
+        for &address in self.returns.set(completed) {
+            if address == ROOT {
+                kernel.push(Item { dot: ACCEPTED, returns: NOWHERE });
+                continue;
+            }
+            let (row, nonterminal) = self.returns.address(address);
+            for &(_, item) in self.sets[row].waiting_for(Sym::Nonterminal(nonterminal)) {
+                kernel.push(Item { dot: program.next(item.dot), returns: item.returns });
             }
         }
         let row = self.intern(program, kernel);
@@ -124,8 +132,8 @@ impl Rows {
         if let Some(&row) = self.unions.get(&pair) {
             return row;
         }
-        let mut kernel = self.rows[left].kernel.to_vec();
-        kernel.extend_from_slice(&self.rows[right].kernel);
+        let mut kernel = self.sets[left].kernel.to_vec();
+        kernel.extend_from_slice(&self.sets[right].kernel);
         let row = self.intern(program, kernel);
         self.unions.insert(pair, row);
         row
@@ -133,74 +141,77 @@ impl Rows {
 
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
-        self.bytes + self.returns.len() * 40 + (self.gotos.capacity() + self.unions.capacity()) * 24
+        self.bytes
+            + self.returns.memory_bytes()
+            + (self.gotos.capacity() + self.unions.capacity()) * 24
     }
 
-    /// Goes on where a nonterminal was called. It does not stand last there (a tail call would
-    /// have passed its return address on), so no completion follows from this one.
-    fn complete(&self, program: &Program, returns: ReturnId, kernel: &mut Vec<Item>) {
-        if returns == ROOT {
-            kernel.push(Item { dot: ACCEPTED, returns: ROOT });
-            return;
-        }
-        let (row, nonterminal) = self.returns[returns];
-        for &(_, item) in self.rows[row].waiting_for(Sym::Nonterminal(nonterminal)) {
-            kernel.push(Item { dot: program.next(item.dot), returns: item.returns });
-        }
-    }
-
+    /// The row of a kernel; items of one dot become one.
     fn intern(&mut self, program: &Program, mut kernel: Vec<Item>) -> RowId {
         kernel.sort_unstable();
-        kernel.dedup();
-        if let Some(&row) = self.by_kernel.get(&*kernel) {
+        let mut merged: Vec<Item> = Vec::with_capacity(kernel.len());
+        for item in kernel {
+            match merged.last_mut() {
+                Some(last) if last.dot == item.dot => {
+                    last.returns = self.returns.union(last.returns, item.returns);
+                }
+                _ => merged.push(item),
+            }
+        }
+        if let Some(&row) = self.by_kernel.get(&*merged) {
             return row;
         }
-        let kernel: Box<[Item]> = kernel.into();
-        let row = self.close(program, kernel.clone(), &[]);
-        let id = self.rows.push(row);
+        let kernel: Box<[Item]> = merged.into();
+        let row = self.close(program, kernel.clone());
+        let id = self.sets.push(row);
         self.by_kernel.insert(kernel, id);
         id
     }
 
     /// Adds to a kernel all that follows by prediction. The row becomes the next one.
-    fn close(&mut self, program: &Program, kernel: Box<[Item]>, calls: &[NonterminalId]) -> Row {
-        let id = RowId::new(self.rows.len());
+    fn close(&mut self, program: &Program, kernel: Box<[Item]>) -> Row {
+        let id = RowId::new(self.sets.len());
         let mut waiting: Vec<(Sym, Item)> = Vec::new();
-        let mut predicted: FxHashSet<(NonterminalId, ReturnId)> = FxHashSet::default();
-        let mut open: Vec<(NonterminalId, ReturnId)> = calls.iter().map(|&n| (n, ROOT)).collect();
-        predicted.extend(&open);
+        let mut calls = Calls::default();
         let mut accepts = false;
-        let mut add = |rows: &mut Self, item: Item, open: &mut Vec<(NonterminalId, ReturnId)>| {
+        for &item in &kernel {
             if item.dot == ACCEPTED {
                 accepts = true;
-                return;
+                continue;
             }
-            let Some(symbol) = program.after(item.dot) else { return };
-            let Sym::Nonterminal(nonterminal) = symbol else {
-                waiting.push((symbol, item));
-                return;
-            };
-            let last = program.after(program.next(item.dot)).is_none();
-            let returns = if last {
-                item.returns
-            } else {
-                waiting.push((symbol, item));
-                rows.return_id(id, nonterminal)
-            };
-            if predicted.insert((nonterminal, returns)) {
-                open.push((nonterminal, returns));
+            let Some(symbol) = program.after(item.dot) else { continue };
+            match symbol {
+                Sym::Nonterminal(called) if program.is_last(item.dot) => {
+                    calls.add(called, item.returns, &mut self.returns);
+                    continue;
+                }
+                Sym::Nonterminal(called) => {
+                    let here = self.returns.here(id, called);
+                    calls.add(called, here, &mut self.returns);
+                }
+                Sym::Lexeme(_) | Sym::Token(_) => {}
             }
-        };
-        for &item in &kernel {
-            add(self, item, &mut open);
+            waiting.push((symbol, item));
         }
-        while let Some((nonterminal, returns)) = open.pop() {
-            for &dot in program.starts(nonterminal) {
-                add(self, Item { dot, returns }, &mut open);
+        while let Some(caller) = calls.changed.pop() {
+            let returns = calls.returns[&caller];
+            for &dot in program.starts(caller) {
+                if let Some(Sym::Nonterminal(called)) = program.after(dot) {
+                    let passed =
+                        if program.is_last(dot) { returns } else { self.returns.here(id, called) };
+                    calls.add(called, passed, &mut self.returns);
+                }
+            }
+        }
+        for (&caller, &returns) in &calls.returns {
+            for &dot in program.starts(caller) {
+                let Some(symbol) = program.after(dot) else { continue };
+                if !(program.is_last(dot) && matches!(symbol, Sym::Nonterminal(_))) {
+                    waiting.push((symbol, Item { dot, returns }));
+                }
             }
         }
         waiting.sort_unstable();
-        waiting.dedup();
         let mut lexemes = Vec::new();
         let mut tokens = Vec::new();
         for group in waiting.chunk_by(|a, b| a.0 == b.0) {
@@ -223,12 +234,24 @@ impl Rows {
             accepts,
         }
     }
+}
 
-    fn return_id(&mut self, row: RowId, nonterminal: NonterminalId) -> ReturnId {
-        *self
-            .by_return
-            .entry((row, nonterminal))
-            .or_insert_with(|| self.returns.push((row, nonterminal)))
+/// The nonterminals predicted in a row, and where their productions return to.
+#[derive(Default)]
+struct Calls {
+    returns: FxHashMap<NonterminalId, ReturnSetId>,
+    /// Those whose return addresses have become more and must be passed on.
+    changed: Vec<NonterminalId>,
+}
+
+impl Calls {
+    fn add(&mut self, called: NonterminalId, more: ReturnSetId, returns: &mut Returns) {
+        let known = self.returns.entry(called).or_insert(NOWHERE);
+        let union = returns.union(*known, more);
+        if union != *known {
+            *known = union;
+            self.changed.push(called);
+        }
     }
 }
 
@@ -254,7 +277,7 @@ mod tests {
     }
 
     fn program(nonterminals: usize, productions: &[(u32, &[Sym])]) -> Program {
-        let mut program = Program::new(nonterminals);
+        let mut program = Program::new(nonterminals, Some(NonterminalId(0)), false);
         for &(head, symbols) in productions {
             program.push(NonterminalId(head), symbols);
         }
@@ -262,7 +285,7 @@ mod tests {
     }
 
     fn scan_all(program: &Program, terminals: &[u32]) -> (Rows, RowId) {
-        let mut rows = Rows::new(program, Some(NonterminalId(0)), false);
+        let mut rows = Rows::new(program);
         let row =
             terminals.iter().fold(Rows::START, |row, &id| rows.goto(program, row, lexeme(id)));
         (rows, row)

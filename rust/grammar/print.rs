@@ -1,6 +1,6 @@
 //! `Display` of a [`Grammar`]: one line a symbol, GBNF-like, for tests and bug reports.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use super::{Expr, Grammar, TokenRef};
 use crate::index::{ExprId, Id};
@@ -55,7 +55,7 @@ impl Grammar {
             Expr::Bytes(ranges) => {
                 out.push_str("(?-u:[");
                 for &(low, high) in ranges {
-                    out.push_str(&format!("\\x{low:02X}-\\x{high:02X}"));
+                    push(out, format_args!("\\x{low:02X}-\\x{high:02X}"));
                 }
                 out.push_str("])");
             }
@@ -65,12 +65,12 @@ impl Grammar {
                 }
                 match &terminal.token {
                     TokenRef::Name(name) => out.push_str(name),
-                    TokenRef::Id(id) => out.push_str(&format!("<[{id}]>")),
+                    TokenRef::Id(id) => push(out, format_args!("<[{id}]>")),
                 }
             }
             Expr::Symbol(symbol) => match self.symbols.get(*symbol) {
                 Some(symbol) => out.push_str(&symbol.name),
-                None => out.push_str(&format!("#{}", symbol.index())),
+                None => push(out, format_args!("#{}", symbol.index())),
             },
             Expr::Seq(parts) => push_list(parts, " ", grouped, stack),
             Expr::Alt(parts) if parts.is_empty() => out.push_str("[]"),
@@ -89,6 +89,12 @@ impl Grammar {
             }
         }
     }
+}
+
+/// Appends formatted text.
+fn push(out: &mut String, text: fmt::Arguments<'_>) {
+    // Writing to a string can't fail.
+    let _ = out.write_fmt(text);
 }
 
 fn push_list(parts: &[ExprId], separator: &str, grouped: bool, stack: &mut Vec<Piece>) {
@@ -117,12 +123,12 @@ pub(crate) fn quote(bytes: &[u8]) -> String {
                 '\n' => out.push_str("\\n"),
                 '\r' => out.push_str("\\r"),
                 '\t' => out.push_str("\\t"),
-                c if c.is_control() => out.push_str(&format!("\\x{:02X}", c as u32)),
+                c if c.is_control() => push(&mut out, format_args!("\\x{:02X}", c as u32)),
                 c => out.push(c),
             }
         }
         for byte in chunk.invalid() {
-            out.push_str(&format!("\\x{byte:02X}"));
+            push(&mut out, format_args!("\\x{byte:02X}"));
         }
     }
     out.push('"');
@@ -139,7 +145,7 @@ fn push_class_char(out: &mut String, c: char) {
         '\r' => out.push_str("\\r"),
         '\t' => out.push_str("\\t"),
         c if c.is_control() || c.is_whitespace() && c != ' ' => {
-            out.push_str(&format!("\\u{:04X}", c as u32));
+            push(out, format_args!("\\u{:04X}", c as u32));
         }
         c => out.push(c),
     }

@@ -72,17 +72,16 @@ impl RegexSet {
                         None
                     }
                 }
-                &Node::Repeat(part, min, max) => match known(part) {
-                    Some(derived) => {
+                &Node::Repeat(part, min, max) => {
+                    if let Some(derived) = known(part) {
                         let max = if max == UNBOUNDED { UNBOUNDED } else { max - 1 };
                         let rest = self.repeat_raw(part, min.saturating_sub(1), max);
                         Some(self.concat(derived, rest))
-                    }
-                    None => {
+                    } else {
                         stack.push(part);
                         None
                     }
-                },
+                }
             };
             if let Some(derived) = derived {
                 memo.insert((id, class), derived);

@@ -1,5 +1,7 @@
 //! The lazy DFA: nodes are states, transitions are derived when first taken.
 
+use rustc_hash::FxHashMap;
+
 use super::derive::Memo;
 use super::node::{DEAD, RegexSet};
 use crate::byteset::ByteSet;
@@ -25,13 +27,32 @@ pub struct Lexer {
     /// Transitions by class, a row a state.
     table: Vec<u32>,
     memo: Memo,
+    /// States with their large counters clamped.
+    clamped: FxHashMap<RegexId, RegexId>,
 }
 
 impl Lexer {
     /// The lexer of finished expressions.
     pub fn new(regexes: RegexSet) -> Self {
         let (classes, class_count) = byte_classes(&regexes);
-        Self { regexes, classes, class_count, rows: vec![], table: vec![], memo: Memo::default() }
+        Self {
+            regexes,
+            classes,
+            class_count,
+            rows: Vec::new(),
+            table: Vec::new(),
+            memo: Memo::default(),
+            clamped: FxHashMap::default(),
+        }
+    }
+
+    /// A state that goes on exactly as `state` does for `limit` bytes, without larger counters.
+    /// `limit` is the same in all calls.
+    pub fn clamp(&mut self, state: RegexId, limit: u32) -> RegexId {
+        if self.regexes.largest_count(state) <= limit {
+            return state;
+        }
+        self.regexes.clamped(state, limit, &mut self.clamped)
     }
 
     /// The expressions.
@@ -109,6 +130,7 @@ impl Lexer {
         self.regexes.memory_bytes()
             + (self.rows.capacity() + self.table.capacity()) * 4
             + self.memo.capacity() * 16
+            + self.clamped.capacity() * 9
     }
 }
 

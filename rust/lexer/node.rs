@@ -45,6 +45,8 @@ struct Facts {
     first: ByteSet,
     /// A hash of the structure: the same in every set of expressions.
     identity: u128,
+    /// The largest bound of a repetition in it, `UNBOUNDED` not counted.
+    largest_count: u32,
 }
 
 /// A set of expressions that share parts.
@@ -92,6 +94,11 @@ impl RegexSet {
     /// (up to collisions of 128 bits).
     pub fn identity(&self, id: RegexId) -> u128 {
         self.facts[id].identity
+    }
+
+    /// The largest bound of a repetition in an expression, no bound not counted.
+    pub fn largest_count(&self, id: RegexId) -> u32 {
+        self.facts[id].largest_count
     }
 
     /// Bytes of memory held.
@@ -256,15 +263,10 @@ impl RegexSet {
         }
         // `(x{a,b}){m,n}` is `x{am,bn}` where the counts leave no gaps.
         if let Node::Repeat(inner, a, b) = self.nodes[part] {
-            let no_gap = if a <= 1 {
-                true
-            } else if min == max {
-                true
-            } else {
-                // [ma, mb] and [(m+1)a, (m+1)b] must touch; later ones are wider.
-                let next = u64::from(a) * (u64::from(min) + 1);
-                b == UNBOUNDED && min > 0 || u64::from(b) * u64::from(min) + 1 >= next
-            };
+            // [ma, mb] and [(m+1)a, (m+1)b] must touch; later ones are wider.
+            let next = u64::from(a) * (u64::from(min) + 1);
+            let touch = u64::from(b) * u64::from(min) + 1 >= next || b == UNBOUNDED && min > 0;
+            let no_gap = a <= 1 || min == max || touch;
             let low = a.checked_mul(min);
             let high = if b == UNBOUNDED || max == UNBOUNDED {
                 Some(UNBOUNDED)
@@ -287,7 +289,7 @@ impl RegexSet {
         if part == DEAD {
             return if min == 0 { EPSILON } else { DEAD };
         }
-        if min == 1 && max == 1 || max == 1 && self.is_nullable(part) {
+        if max == 1 && (min == 1 || self.is_nullable(part)) {
             return part;
         }
         let first = *self.first(part);
@@ -299,7 +301,18 @@ impl RegexSet {
             return id;
         }
         let identity = self.hash(&node);
-        self.facts.push(Facts { nullable, first, identity });
+        let largest_count = match &node {
+            Node::Dead | Node::Epsilon | Node::Bytes(_) => 0,
+            &Node::Concat(head, tail) => self.largest_count(head).max(self.largest_count(tail)),
+            Node::Or(parts) => {
+                parts.iter().map(|&part| self.largest_count(part)).max().unwrap_or(0)
+            }
+            &Node::Repeat(part, min, max) => {
+                let bound = if max == UNBOUNDED { min } else { max };
+                bound.max(self.largest_count(part))
+            }
+        };
+        self.facts.push(Facts { nullable, first, identity, largest_count });
         let id = self.nodes.push(node.clone());
         self.known.insert(node, id);
         id

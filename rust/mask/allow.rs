@@ -17,8 +17,8 @@ use super::engine::{Cache, EngineOptions};
 use super::set::{Collector, Mask};
 use crate::index::{Id, NodeId, RegexId, StateId};
 use crate::recogniser::{Recogniser, Scan};
-use crate::split::closure::{self, Closure};
-use crate::split::walk::{Found, Shortcuts, walk};
+use crate::split::closure;
+use crate::split::walk::{Everything, Found, Shortcuts, walk};
 use crate::split::{Crossing, Split};
 use crate::vocab::Vocabulary;
 use crate::vocab::atoms::atoms_with_byte;
@@ -180,7 +180,7 @@ impl Allow<'_> {
                 &crossing.remainders,
                 (Trie::ROOT, 0),
                 state,
-                NO_SHORTCUTS,
+                Everything::None,
                 &mut found,
             );
             for range in found.alive.iter() {
@@ -243,7 +243,7 @@ impl Allow<'_> {
             let shortcuts = Shortcuts { atoms: &vocabulary.atoms, covered, closure: closure_of };
             walk(recogniser, &vocabulary.trie, at, state, Some(shortcuts), &mut found);
         } else {
-            walk(recogniser, &vocabulary.trie, at, state, NO_SHORTCUTS, &mut found);
+            walk(recogniser, &vocabulary.trie, at, state, Everything::None, &mut found);
         }
         for range in found.alive.iter() {
             self.out.add_range(&vocabulary.trie, range);
@@ -272,6 +272,3 @@ impl Allow<'_> {
         split
     }
 }
-
-/// A walk of every node.
-const NO_SHORTCUTS: Option<Shortcuts<'static, fn(&mut Recogniser, StateId) -> Closure>> = None;

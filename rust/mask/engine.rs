@@ -19,11 +19,14 @@ use crate::vocab::bits::TokenBits;
 
 /// Which optimisations to make, and how much to remember.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches, each named")]
 pub struct EngineOptions {
     /// Split the vocabulary by lexer state instead of walking the trie for each mask.
     pub splits: bool,
     /// Skip what closed sets of states cover.
     pub closures: bool,
+    /// Take states for equal whose counters of repetition can't run out within a token.
+    pub clamp: bool,
     /// Keep masks by state.
     pub mask_cache: bool,
     /// The most bytes that the caches of this grammar hold; past it all is dropped, and matchers
@@ -33,7 +36,7 @@ pub struct EngineOptions {
 
 impl Default for EngineOptions {
     fn default() -> Self {
-        Self { splits: true, closures: true, mask_cache: true, cache_bytes: 64 << 20 }
+        Self { splits: true, closures: true, clamp: true, mask_cache: true, cache_bytes: 64 << 20 }
     }
 }
 
@@ -162,6 +165,21 @@ impl Engine {
         if let Some(mask) = cache.masks.get(&state) {
             return Arc::clone(mask);
         }
+        // No token is longer, so counters past its length don't matter.
+        let limit = self.vocabulary.longest_token() as u32;
+        let alike = if self.options.clamp { cache.recogniser.clamp(state, limit) } else { state };
+        let mask = match cache.masks.get(&alike) {
+            Some(mask) => Arc::clone(mask),
+            None => self.find_mask(cache, alike),
+        };
+        if self.options.mask_cache {
+            cache.mask_bytes += 48;
+            cache.masks.insert(state, Arc::clone(&mask));
+        }
+        mask
+    }
+
+    fn find_mask(&self, cache: &mut Cache, state: StateId) -> Arc<Mask> {
         let allow = Allow {
             vocabulary: &self.vocabulary,
             options: &self.options,
@@ -207,7 +225,9 @@ fn bind(
                 }
             }
         } else {
-            tokens.into_iter().for_each(|id| bits.insert(id));
+            for id in tokens {
+                bits.insert(id);
+            }
         }
         Ok(bits)
     };

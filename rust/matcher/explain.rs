@@ -19,7 +19,7 @@ impl Matcher {
         }
         let mut recogniser = Recogniser::new(&self.engine().plain().0);
         let state = self.replay_plain(&mut recogniser);
-        self.names(&recogniser, state)
+        names(&recogniser, state)
     }
 
     /// Why a token can't come here: where inside it the grammar is left, and what was expected
@@ -68,7 +68,7 @@ impl Matcher {
             let next = recogniser.step(state, byte);
             if next == DEAD {
                 let bad = crate::grammar::quote(&bytes[at..=at]);
-                let expected = list(&self.names(&recogniser, state));
+                let expected = list(&names(&recogniser, state));
                 return format!(
                     "{shown} can't come here: at its byte {at}, {bad}, expected {expected}"
                 );
@@ -120,30 +120,31 @@ impl Matcher {
         }
         state
     }
+}
 
-    fn names(&self, recogniser: &Recogniser, state: StateId) -> Vec<String> {
-        let grammar = recogniser.grammar();
-        let mut names: Vec<String> = recogniser
-            .scans(state)
-            .iter()
-            .map(|scan| grammar.lexemes[scan.lexeme].name.clone())
-            .filter(|name| !name.is_empty())
-            .collect();
-        for &terminal in recogniser.token_terminals(state) {
-            let terminal = &grammar.tokens[terminal];
-            let name = match &terminal.token {
-                TokenRef::Name(name) => name.clone(),
-                TokenRef::Id(id) => format!("<[{id}]>"),
-            };
-            names.push(if terminal.negated { format!("!{name}") } else { name });
-        }
-        names.sort();
-        names.dedup();
-        if recogniser.accepts(state) {
-            names.push("end of text".to_owned());
-        }
-        names
+/// The terminals that may come next or are under way in a state.
+fn names(recogniser: &Recogniser, state: StateId) -> Vec<String> {
+    let grammar = recogniser.grammar();
+    let mut names: Vec<String> = recogniser
+        .scans(state)
+        .iter()
+        .map(|scan| grammar.lexemes[scan.lexeme].name.clone())
+        .filter(|name| !name.is_empty())
+        .collect();
+    for &terminal in recogniser.token_terminals(state) {
+        let terminal = &grammar.tokens[terminal];
+        let name = match &terminal.token {
+            TokenRef::Name(name) => name.clone(),
+            TokenRef::Id(id) => format!("<[{id}]>"),
+        };
+        names.push(if terminal.negated { format!("!{name}") } else { name });
     }
+    names.sort();
+    names.dedup();
+    if recogniser.accepts(state) {
+        names.push("end of text".to_owned());
+    }
+    names
 }
 
 fn list(names: &[String]) -> String {

@@ -27,7 +27,7 @@ use crate::vocab::Vocabulary;
 use crate::vocab::bits::TokenBits;
 use crate::vocab::trie::Trie;
 use closure::Closure;
-use walk::{End, Found, Shortcuts, walk};
+use walk::{End, Everything, Found, Shortcuts, walk};
 
 /// Closures by lexer state.
 pub type Closures = FxHashMap<RegexId, Closure>;
@@ -142,7 +142,7 @@ impl Split {
         state: RegexId,
     ) -> Self {
         let mut found = Found::default();
-        walk(lexer, remainders, (Trie::ROOT, 0), state, walk::EVERYTHING, &mut found);
+        walk(lexer, remainders, (Trie::ROOT, 0), state, Everything::None, &mut found);
         let alive = found.alive.iter().flat_map(|range| remainders.slice(range)).copied();
         let inside = TokenSet::new(alive, found.alive.count(), vocabulary, None);
         Self::from_parts(inside, Closure::default(), remainders, found)
@@ -211,7 +211,7 @@ impl Split {
         let mut nodes = Vec::new();
         for &(node, depth) in &self.ends {
             trie.children_in(node, bytes, |child| {
-                nodes.push((trie.byte(child), (child, depth + 1)))
+                nodes.push((trie.byte(child), (child, depth + 1)));
             });
         }
         nodes

@@ -3,8 +3,7 @@
 use super::closure::Closure;
 use super::machine::{ByteMachine, is_dead};
 use crate::byteset::ByteSet;
-use crate::index::{NodeId, RegexId};
-use crate::lexer::Lexer;
+use crate::index::NodeId;
 use crate::vocab::atoms::{AtomIndex, Atoms, atoms_with_byte};
 use crate::vocab::trie::Trie;
 
@@ -63,8 +62,9 @@ pub struct Shortcuts<'a, F> {
     pub closure: F,
 }
 
-/// A walk of every node.
-pub const EVERYTHING: Option<Shortcuts<'static, fn(&mut Lexer, RegexId) -> Closure>> = None;
+/// No shortcuts: a walk of every node.
+pub type Everything<M> =
+    Option<Shortcuts<'static, fn(&mut M, <M as ByteMachine>::State) -> Closure>>;
 
 /// Walks all tokens below `root` from `start`, which is alive.
 pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State) -> Closure>(

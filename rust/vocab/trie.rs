@@ -197,6 +197,7 @@ impl Trie {
     }
 
     /// The trie of what is below some nodes, read from each of them on; what is equal is merged.
+    #[must_use]
     pub fn merge_below(&self, roots: &[NodeId]) -> Self {
         let nodes = vec![Node { end: 0, first: 0, byte: 0 }];
         let mut merged = Self { nodes, tokens: vec![], tables: FxHashMap::default() };

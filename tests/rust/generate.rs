@@ -107,8 +107,7 @@ impl<'c> GrammarMaker<'c> {
                 self.builder.ignore(ignored);
             }
         }
-        let start =
-            if self.choices.chance(3) { self.terminals.last().copied() } else { None };
+        let start = if self.choices.chance(3) { self.terminals.last().copied() } else { None };
         (self.builder.finish(start.unwrap_or(self.rules[0])), self.used_token_terminals)
     }
 
@@ -135,8 +134,7 @@ impl<'c> GrammarMaker<'c> {
             }
             // A: x A y | z
             9 => {
-                let (head, tail, middle) =
-                    (self.rule_leaf(), self.rule_leaf(), self.rule_expr(1));
+                let (head, tail, middle) = (self.rule_leaf(), self.rule_leaf(), self.rule_expr(1));
                 let longer = self.builder.seq(&[head, again, tail]);
                 self.builder.alt(&[longer, middle])
             }
@@ -398,8 +396,7 @@ fn vocabulary(choices: &mut Choices, grammar: &Grammar) -> Tokens {
         add(&mut tokens, bytes);
     }
     for _ in 0..choices.below(5) {
-        let letters: String =
-            (0..choices.between(1, 5)).map(|_| *choices.pick(&LETTERS)).collect();
+        let letters: String = (0..choices.between(1, 5)).map(|_| *choices.pick(&LETTERS)).collect();
         let start = choices.below(letters.len());
         let end = choices.between(start, letters.len());
         add(&mut tokens, letters.as_bytes()[start..end].to_vec());

@@ -43,7 +43,8 @@ fn many_tokens(seed: u64) -> Tokens {
     }
     for _ in 0..3000 {
         let few = choices.between(1, common.len());
-        let text: String = (0..choices.between(2, 12)).map(|_| common[choices.below(few)]).collect();
+        let text: String =
+            (0..choices.between(2, 12)).map(|_| common[choices.below(few)]).collect();
         let start = choices.below(3);
         let end = text.len() - choices.below(3).min(text.len() - start);
         bytes.push(text.as_bytes()[start.min(end)..end].to_vec());

@@ -133,9 +133,8 @@ fn subjects(
 ) -> Result<Option<Vec<Subject>>, String> {
     let tokens = &world.tokens;
     let all_special: Vec<u32> = tokens.special.clone();
-    let vocabulary =
-        Vocabulary::new(&tokens.bytes, &tokens.eos, &all_special, Some(tokens.width))
-            .map_err(|error| format!("vocabulary refused: {error}"))?;
+    let vocabulary = Vocabulary::new(&tokens.bytes, &tokens.eos, &all_special, Some(tokens.width))
+        .map_err(|error| format!("vocabulary refused: {error}"))?;
     let vocabulary = Arc::new(vocabulary);
     let empty = Reference::new(&world.grammar, tokens).is_none();
     let mut subjects = vec![];
@@ -383,11 +382,8 @@ fn step(
             walk.borrow_mut().steps.clear();
         }
         _ => {
-            let open: Vec<u32> = mask_here
-                .iter()
-                .copied()
-                .filter(|id| !world.tokens.eos.contains(id))
-                .collect();
+            let open: Vec<u32> =
+                mask_here.iter().copied().filter(|id| !world.tokens.eos.contains(id)).collect();
             if open.is_empty() {
                 return Ok(());
             }
@@ -465,8 +461,9 @@ fn check_warm(
 fn mask(matcher: &mut Matcher, tokens: &Tokens) -> Result<BTreeSet<u32>, String> {
     let mut words = vec![0xAAAA_AAAA; tokens.width.div_ceil(32)];
     matcher.fill_mask(&mut words);
-    let ids: BTreeSet<u32> =
-        (0..words.len() as u32 * 32).filter(|id| words[*id as usize / 32] >> (id % 32) & 1 == 1).collect();
+    let ids: BTreeSet<u32> = (0..words.len() as u32 * 32)
+        .filter(|id| words[*id as usize / 32] >> (id % 32) & 1 == 1)
+        .collect();
     match ids.iter().find(|&&id| id as usize >= tokens.bytes.len()) {
         Some(id) => Err(format!("id {id} of the mask is not in the vocabulary")),
         None => Ok(ids),

@@ -580,7 +580,10 @@ mod tests {
             }
         }
         for first in 0..=255 {
-            assert_eq!(matches!(utf8(&[first], &numbers), Utf8::Part), parts.contains(&[first][..]));
+            assert_eq!(
+                matches!(utf8(&[first], &numbers), Utf8::Part),
+                parts.contains(&[first][..])
+            );
             for second in 0..=255 {
                 let found = matches!(utf8(&[first, second], &numbers), Utf8::Part);
                 assert_eq!(found, parts.contains(&[first, second][..]));
