@@ -134,12 +134,14 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--cases", nargs="+", choices=names, metavar="CASE", default=names,
                         help=f"of {', '.join(names)}")  # fmt: skip
     parser.add_argument("--tokenizer", type=Path, default=tokenizer.LLAMA3,
-                        help="a tokenizer.json or tokenizer.json.gz (default: Llama 3's)")  # fmt: skip
+                        help="a tokenizer.json, gzipped or not (default: Llama 3's)")  # fmt: skip
     parser.add_argument("--rounds", type=int, default=3, help="processes for each engine and case")
     parser.add_argument("--repeats", type=int, default=3, help="fresh and warm runs in each")
     parser.add_argument("--seconds", type=float, default=10,
                         help="after this, no more than one repeat")  # fmt: skip
-    parser.add_argument("--limit", type=float, default=60, help="seconds until a process is stopped")
+    parser.add_argument(
+        "--limit", type=float, default=60, help="seconds until a process is stopped"
+    )
     parser.add_argument("--no-memory", action="store_true", help="leave out the memory round")
     parser.add_argument("--json", type=Path, help="write all figures there")
     parser.add_argument("--quick", action="store_true", help="one short round, no memory")

@@ -15,9 +15,10 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-import earmark
 from sources import BENCHES, Case, cases
 from tokenizer import LLAMA3, Tokens, load
+
+import earmark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -41,7 +41,7 @@ class Result:
             return f"refused: {event['reason']}"
         for run in self.named("run"):
             if run["refused"] is not None:
-                return f"refused token {run['refused']}"
+                return f"refused token {run['refused']} {run['reason']}".strip()
         for event in self.named("crashed"):
             return f"crashed: {event['reason']}"
         return "> time limit" if self.timed_out else None

@@ -183,4 +183,6 @@ def report(cases: list[Case], results: Results, engines: list[str]) -> str:
         other = differences(cases, results, engines)
         lines += ["### Masks that differ from earmark's", "", *(other or ["None."]), ""]
         lines += ["### To be improved", "", *(findings(cases, results) or ["Nothing."]), ""]
+    lines += ["### What the cases are for", ""]
+    lines += [f"- **{case.title}**: {case.analysis.strip()}" for case in cases]
     return "\n".join(lines)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gzip
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from sources import SHARED
 
 import earmark
-from sources import SHARED
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LLAMA3 = SHARED / "tokenizers" / "llama3.json.gz"
 

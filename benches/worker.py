@@ -7,6 +7,7 @@ of an empty measurement taken off the CPU times.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import json
 import pickle
@@ -29,7 +30,8 @@ def say(event: str, **values: Any) -> None:
 
 
 def resident() -> int:
-    """Bytes of this process in memory."""
+    """Bytes of this process in memory, without what was freed but is kept for later."""
+    ctypes.CDLL(None).malloc_trim(0)
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * 4096
 
@@ -50,14 +52,15 @@ class Run:
         self.first_wall = 0
         self.first_cpu = 0
         self.refused: int | None = None
+        self.reason = ""
 
-    def cut(self, steps: int) -> Run:
+    def cut(self, steps: int, reason: str) -> Run:
         """Only what came before a token that the engine did not take."""
         for times in (self.mask_wall, self.mask_cpu):
             del times[steps + 1 :]
         for times in (self.accept_wall, self.accept_cpu):
             del times[steps:]
-        self.refused = steps
+        self.refused, self.reason = steps, reason
         return self
 
 
@@ -107,7 +110,7 @@ class Worker:
             run.accept_wall[at] = perf() - wall
             run.accept_cpu[at] = thread() - cpu - offset
             if not allowed:
-                return run.cut(at)
+                return run.cut(at, self.engine.reason(matcher))
         cpu = thread()
         wall = perf()
         fill(*arguments)
@@ -185,7 +188,7 @@ def main() -> None:
             worker.time(job["repeats"], job["seconds"])
         else:
             worker.memory(job["seconds"])
-    except engines.Refused as error:
+    except engines.RefusedError as error:
         say("refused", reason=str(error))
     else:
         say("done")

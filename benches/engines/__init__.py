@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     import numpy.typing as npt
-
     from sources import Source
 
 # Columns in this order; `xgrammar-dynamic` is xgrammar with masks made when first needed.
@@ -23,7 +22,7 @@ NAMES = ("earmark", "llguidance", "xgrammar", "xgrammar-dynamic")
 PEERS = NAMES[1:]
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """The engine does not take this grammar, or not this document."""
 
 
@@ -38,10 +37,10 @@ class Engine(Protocol):
         """The text to compile: a translation that is not timed."""
 
     def compile(self, text: str, dialect: str) -> Any:
-        """The grammar; raises `Refused`."""
+        """The grammar; raises `RefusedError`."""
 
     def matcher(self, grammar: Any) -> Any:
-        """A generation at its start; raises `Refused`."""
+        """A generation at its start; raises `RefusedError`."""
 
     def mask_call(
         self, matcher: Any, out: npt.NDArray[np.int32]
@@ -50,6 +49,9 @@ class Engine(Protocol):
 
     def accept_call(self, matcher: Any) -> Callable[[int], bool]:
         """What takes a token and says whether it was allowed."""
+
+    def reason(self, matcher: Any) -> str:
+        """Why it did not take the last token, in a line; empty if the engine doesn't say."""
 
     def grammar_bytes(self, grammar: Any) -> int | None:
         """The memory of a grammar by the engine's own account, if it keeps one."""

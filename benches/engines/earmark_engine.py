@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import earmark
-from engines import Refused
+from engines import RefusedError
 
 if TYPE_CHECKING:
     from sources import Source
@@ -25,7 +25,7 @@ class Earmark:
         try:
             return make(text)
         except earmark.GrammarError as error:
-            raise Refused(str(error)) from error
+            raise RefusedError(str(error)) from error
 
     def matcher(self, grammar: Any) -> Any:
         return earmark.Matcher(grammar, self.vocabulary)
@@ -35,6 +35,9 @@ class Earmark:
 
     def accept_call(self, matcher: Any) -> Any:
         return matcher.try_accept
+
+    def reason(self, matcher: Any) -> str:  # noqa: ARG002
+        return ""
 
     def grammar_bytes(self, grammar: Any) -> int | None:
         return getattr(grammar, "memory_bytes", None)

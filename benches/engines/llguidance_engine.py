@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import llguidance
-from engines import Refused
 from llguidance.gbnf_to_lark import gbnf_to_lark
+
+from engines import RefusedError
 
 if TYPE_CHECKING:
     from sources import Source
@@ -44,14 +45,14 @@ class LLGuidance:
         try:
             return gbnf_to_lark(source.text)
         except Exception as error:
-            raise Refused(f"gbnf_to_lark: {error}") from error
+            raise RefusedError(f"gbnf_to_lark: {error}") from error
 
     def compile(self, text: str, dialect: str) -> Any:  # noqa: ARG002
         # `LLMatcher` compiles; a compiled grammar to start from again is a matcher to copy.
         lark = llguidance.LLMatcher.grammar_from_lark(text)
         matcher = llguidance.LLMatcher(self._tokenizer, lark, log_level=0)
         if matcher.is_error():
-            raise Refused(matcher.get_error())
+            raise RefusedError(matcher.get_error())
         return matcher
 
     def matcher(self, grammar: Any) -> Any:
@@ -63,6 +64,9 @@ class LLGuidance:
 
     def accept_call(self, matcher: Any) -> Any:
         return matcher.consume_token
+
+    def reason(self, matcher: Any) -> str:
+        return matcher.get_error().partition("\n")[0]
 
     def grammar_bytes(self, grammar: Any) -> int | None:  # noqa: ARG002
         return None

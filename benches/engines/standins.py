@@ -35,5 +35,5 @@ def install() -> list[str]:
         module.__spec__ = importlib.util.spec_from_loader(name, None)
         sys.modules[name] = module
     if "torch" in missing:
-        sys.modules["torch"].tensor = lambda value, dtype=None: value  # type: ignore[attr-defined]
+        sys.modules["torch"].tensor = lambda value, **_: value  # type: ignore[attr-defined]
     return missing

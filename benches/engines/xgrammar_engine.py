@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 # Before the stand-ins: it looks for the real torch when it is imported.
 import tvm_ffi  # noqa: F401
-from engines import Refused, standins
+
+from engines import RefusedError, standins
 
 STANDINS = standins.install()
 
@@ -43,7 +44,7 @@ class XGrammar:
                 return self._compiler.compile_lark(text)
             return self._compiler.compile_grammar(text)
         except Exception as error:
-            raise Refused(str(error)) from error
+            raise RefusedError(str(error)) from error
 
     def matcher(self, grammar: Any) -> Any:
         return xgrammar.GrammarMatcher(grammar)
@@ -53,6 +54,9 @@ class XGrammar:
 
     def accept_call(self, matcher: Any) -> Any:
         return matcher.accept_token
+
+    def reason(self, matcher: Any) -> str:  # noqa: ARG002
+        return ""
 
     def grammar_bytes(self, grammar: Any) -> int | None:
         return int(grammar.memory_size_bytes)
