@@ -1,0 +1,54 @@
+"""The benchmarks as tests: their documents, their counts, and a short run of the comparison."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import earmark
+import shared
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BENCHES = shared.ROOT / "benches"
+CASES: list[dict[str, Any]] = tomllib.loads((BENCHES / "cases.toml").read_text("utf-8"))["case"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
+def test_counts(case: dict[str, Any]) -> None:
+    vocabulary = shared.vocabulary("llama3")
+    text = (BENCHES / "documents" / case["document"]).read_text(encoding="utf-8")
+    document = shared.tokenizer("llama3").encode(text, add_special_tokens=False).ids
+    assert len(document) == case["tokens"]
+    matcher = earmark.Matcher(shared.load(case["grammar"]), vocabulary)
+    expected = dict(case["allowed"])
+    found = {}
+    for at in range(len(document) + 1):
+        if at in expected:
+            found[at] = len(matcher.allowed_tokens())
+        if at < len(document):
+            matcher.accept(document[at])
+    assert found == expected
+    assert matcher.is_accepting
+
+
+def test_comparison_runs(tmp_path: Path) -> None:
+    shared.tokenizer_text("gpt2")
+    pytest.importorskip("tokenizers")
+    results = tmp_path / "results.json"
+    command = [sys.executable, str(BENCHES / "compare.py"), "--quick", "--engines", "earmark"]
+    command += ["--cases", "json", "words", "--json", str(results)]
+    command += ["--tokenizer", str(shared.SHARED / "tokenizers" / "gpt2.json.gz")]
+    run = subprocess.run(command, check=True, capture_output=True, text=True, timeout=100)
+    assert "JSON, white space anywhere" in run.stdout
+    figures = json.loads(results.read_text("utf-8"))["cases"]["json"]["earmark"]
+    assert figures["trouble"] is None
+    for mode in ("cold", "fresh", "warm"):
+        assert 0 < figures[mode]["mask_mean"] < 1e5
+        assert len(figures[mode]["masks"]) == figures[mode]["positions"]
