@@ -11,6 +11,9 @@ use crate::earley::Sym;
 use crate::index::{LexemeId, NonterminalId, RegexId};
 use crate::lexer::RegexSet;
 
+/// The symbols before and behind a lexeme.
+type Rest = (Vec<Sym>, Vec<Sym>);
+
 /// Longer productions are not looked at.
 const MAX_SYMBOLS: usize = 8;
 
@@ -32,7 +35,7 @@ fn merge_at(
     position: usize,
 ) {
     // Productions by what is before and behind the lexeme.
-    let mut groups: FxHashMap<(Vec<Sym>, Vec<Sym>), Vec<(usize, RegexId)>> = FxHashMap::default();
+    let mut groups: FxHashMap<Rest, Vec<(usize, RegexId)>> = FxHashMap::default();
     for (index, symbols) in bnf.productions[id].iter().enumerate() {
         if let Some(&Sym::Lexeme(lexeme)) = symbols.get(position)
             && symbols.len() <= MAX_SYMBOLS

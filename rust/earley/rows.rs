@@ -38,6 +38,13 @@ pub struct Row {
     pub accepts: bool,
 }
 
+/// The terminals that a row expects, by kind.
+#[derive(Clone, Debug)]
+struct Expected {
+    lexemes: Arc<[LexemeId]>,
+    tokens: Arc<[TokenTerminalId]>,
+}
+
 /// All rows met so far, and what is known of the steps between them.
 #[derive(Clone, Debug)]
 pub struct Rows {
@@ -51,7 +58,7 @@ pub struct Rows {
     /// Lists of terminals that many rows share.
     expected: SliceInterner<ExpectedId, Sym>,
     /// For each list its parts.
-    expected_parts: Vec<(Arc<[LexemeId]>, Arc<[TokenTerminalId]>)>,
+    expected_parts: IndexVec<ExpectedId, Expected>,
     predictions: Predictions,
     called: CalledSets,
     returns: Returns,
@@ -73,7 +80,7 @@ impl Rows {
             kernels: SliceInterner::default(),
             contexts: SliceInterner::default(),
             expected: SliceInterner::default(),
-            expected_parts: Vec::new(),
+            expected_parts: IndexVec::new(),
             predictions: Predictions::default(),
             called: CalledSets::new(),
             returns: Returns::new(),
@@ -290,10 +297,11 @@ impl Rows {
                 Sym::Token(terminal) => Some(*terminal),
                 Sym::Lexeme(_) | Sym::Nonterminal(_) => None,
             });
-            self.expected_parts.push((lexemes.collect(), tokens.collect()));
+            let parts = Expected { lexemes: lexemes.collect(), tokens: tokens.collect() };
+            self.expected_parts.push(parts);
             self.bytes += terminals.len() * 4 + 64;
         }
-        let (lexemes, tokens) = self.expected_parts[expected.index()].clone();
+        let Expected { lexemes, tokens } = self.expected_parts[expected].clone();
         let accepts = kernel.iter().any(|item| item.dot == ACCEPTED);
         let calls = |item: &&Item| matches!(program.symbol(item.dot), Some(Sym::Nonterminal(_)));
         let calling: Vec<Item> = kernel.iter().filter(calls).copied().collect();
