@@ -63,6 +63,18 @@ impl Matcher {
         &self.steps
     }
 
+    /// Bytes of memory held by this matcher alone: its steps and the states between them.
+    pub fn memory_bytes(&self) -> usize {
+        let given = self.steps.iter().map(|step| match step {
+            Step::Bytes(bytes) => bytes.len(),
+            Step::Token(_) | Step::End(_) => 0,
+        });
+        size_of::<Self>()
+            + self.states.capacity() * size_of::<StateId>()
+            + self.steps.capacity() * size_of::<Step>()
+            + given.sum::<usize>()
+    }
+
     /// Overwrites `out` with the mask: bit `i` of word `i / 32` says whether token `i` is allowed.
     ///
     /// # Panics

@@ -154,7 +154,8 @@ class Vocabulary:
 
     @property
     def memory_bytes(self) -> int:
-        """The memory of the tokens and their indexes, in bytes."""
+        """The memory of the tokens, their indexes and the splits that all grammars share, in
+        bytes."""
 
     @property
     def encode(self) -> Callable[[bytes], Sequence[int] | None] | None:
@@ -232,6 +233,13 @@ class Grammar:
     def source(self) -> str:
         """The text that the grammar was made from."""
 
+    @property
+    def memory_bytes(self) -> int:
+        """The memory of the compiled grammar and of what its matchers have learnt, in bytes.
+
+        It grows with use up to a limit for each vocabulary (README, *Limits*).
+        """
+
     def __copy__(self) -> Grammar: ...
     def __deepcopy__(self, memo: dict[Any, Any], /) -> Grammar: ...
 
@@ -257,6 +265,13 @@ class Matcher:
     @property
     def vocabulary(self) -> Vocabulary:
         """The vocabulary it was made with."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """The memory of this matcher alone, in bytes: it keeps what was accepted.
+
+        What matchers learn is their grammar's, and counted there.
+        """
 
     def next_mask(self) -> npt.NDArray[np.int32]:
         """The tokens that may come next.

@@ -1,5 +1,6 @@
 //! `Grammar`: text of one of the grammar languages → a compiled grammar.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -90,6 +91,12 @@ impl PyGrammar {
         &self.source.text
     }
 
+    #[getter]
+    fn memory_bytes(&self, py: Python<'_>) -> PyResult<usize> {
+        // An engine may be busy: its caches are behind a lock.
+        enter(py, || Ok::<_, Infallible>(self.held()))
+    }
+
     fn __str__(&self) -> String {
         self.compiled.source.to_string()
     }
@@ -134,6 +141,15 @@ impl PyGrammar {
         let compiled =
             enter(py, || compile(&Arc::new(source.parse()?), &CompileOptions::default()))?;
         Ok(Self { compiled: Arc::new(compiled), source, engines: Mutex::default() })
+    }
+
+    /// Bytes held by the compiled grammar and by what its engines have learnt.
+    fn held(&self) -> usize {
+        let engines: Vec<_> = self.engines.lock().iter().map(|(_, e)| Arc::clone(e)).collect();
+        let compiled = self.compiled.memory_bytes();
+        // Each engine counts the grammar that they all share.
+        let learnt = engines.iter().map(|engine| engine.memory_bytes() - compiled);
+        self.source.text.len() + compiled + learnt.sum::<usize>()
     }
 
     /// The engine for a vocabulary: the one that earlier matchers used, or a new one.

@@ -49,6 +49,11 @@ impl PyMatcher {
         self.vocabulary.clone_ref(py)
     }
 
+    #[getter]
+    fn memory_bytes(&self, py: Python<'_>) -> PyResult<usize> {
+        self.run(py, |matcher| matcher.memory_bytes())
+    }
+
     fn next_mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i32>>> {
         let (array, words) = new_mask(py, self.words());
         self.run(py, |matcher| matcher.fill_mask(words))?;

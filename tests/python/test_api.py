@@ -129,6 +129,21 @@ def test_grammar_as_text_shows_its_rules() -> None:
     assert "other ::=" in text
 
 
+def test_memory_grows_with_what_is_learnt(vocabulary: Vocabulary) -> None:
+    grammar = Grammar.from_regex("(ab)+|b")
+    compiled = grammar.memory_bytes
+    assert compiled > len(grammar.source)
+    matcher = Matcher(grammar, vocabulary)
+    fresh = matcher.memory_bytes
+    learnt = grammar.memory_bytes
+    assert learnt > compiled
+    for _ in range(100):
+        matcher.next_mask()
+        matcher.accept(AB)
+    assert fresh < matcher.memory_bytes < fresh + 100_000
+    assert learnt < grammar.memory_bytes < learnt + 100_000
+
+
 def test_mask_bits_are_the_allowed_tokens(matcher: Matcher) -> None:
     mask = matcher.next_mask()
     assert mask.dtype == np.int32
