@@ -170,7 +170,7 @@ impl Recogniser {
     }
 
     /// A state that goes on exactly as `state` does for `limit` bytes, without larger counters of
-    /// repetition in its scans. `limit` is the same in all calls.
+    /// repetition in its scans (see [`Lexer::clamp`]).
     pub fn clamp(&mut self, state: StateId, limit: u32) -> StateId {
         let regexes = self.lexer.regexes();
         let (boundary, scans) = self.parts(state);

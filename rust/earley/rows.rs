@@ -8,8 +8,8 @@ use super::predict::{Advance, Predictions};
 use super::program::{Program, Sym};
 use super::returns::{CalledSets, NOWHERE, ROOT, Returns};
 use crate::index::{
-    ContextId, DotId, ExpectedId, Id, IndexVec, LexemeId, NonterminalId, ReturnId, ReturnSetId,
-    RowId, TokenTerminalId,
+    ContextId, DotId, ExpectedId, IndexVec, LexemeId, NonterminalId, ReturnId, ReturnSetId, RowId,
+    TokenTerminalId,
 };
 use crate::interner::SliceInterner;
 

@@ -27,8 +27,8 @@ pub struct Lexer {
     /// Transitions by class, a row a state.
     table: Vec<u32>,
     memo: Memo,
-    /// States with their large counters clamped.
-    clamped: FxHashMap<RegexId, RegexId>,
+    /// States with their large counters clamped, by the logarithm of the limit.
+    clamped: [FxHashMap<RegexId, RegexId>; 32],
 }
 
 impl Lexer {
@@ -42,17 +42,19 @@ impl Lexer {
             rows: Vec::new(),
             table: Vec::new(),
             memo: Memo::default(),
-            clamped: FxHashMap::default(),
+            clamped: Default::default(),
         }
     }
 
-    /// A state that goes on exactly as `state` does for `limit` bytes, without larger counters.
-    /// `limit` is the same in all calls.
+    /// A state that goes on exactly as `state` does for `limit` bytes, without counters of more
+    /// than the next power of two.
     pub fn clamp(&mut self, state: RegexId, limit: u32) -> RegexId {
         if self.regexes.largest_count(state) <= limit {
             return state;
         }
-        self.regexes.clamped(state, limit, &mut self.clamped)
+        // A power of two, so that few limits are told apart.
+        let logarithm = limit.max(1).next_power_of_two().trailing_zeros().min(31);
+        self.regexes.clamped(state, 1 << logarithm, &mut self.clamped[logarithm as usize])
     }
 
     /// The expressions.
@@ -113,6 +115,18 @@ impl Lexer {
         next
     }
 
+    /// The state after some bytes, or [`DEAD`].
+    pub fn run(&mut self, state: RegexId, bytes: &[u8]) -> RegexId {
+        let mut state = state;
+        for &byte in bytes {
+            if state == DEAD {
+                break;
+            }
+            state = self.step(state, byte);
+        }
+        state
+    }
+
     /// Whether a lexeme may end in a state.
     #[inline]
     pub fn accepts(&self, state: RegexId) -> bool {
@@ -130,7 +144,7 @@ impl Lexer {
         self.regexes.memory_bytes()
             + (self.rows.capacity() + self.table.capacity()) * 4
             + self.memo.capacity() * 16
-            + self.clamped.capacity() * 9
+            + self.clamped.iter().map(|memo| memo.capacity() * 9).sum::<usize>()
     }
 }
 

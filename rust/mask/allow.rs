@@ -229,12 +229,13 @@ impl Allow<'_> {
         let mut found = Found::default();
         let Cache { recogniser, state_closures, .. } = &mut *self.cache;
         if self.options.closures && vocabulary.trie.count_below(at.0) > SMALL {
-            let mut closure_of = |recogniser: &mut Recogniser, state: StateId| {
+            let mut closure_of = |recogniser: &mut Recogniser, state: StateId, height: u32| {
+                let state = recogniser.clamp(state, height);
                 *state_closures.entry(state).or_insert_with(|| closure::find(recogniser, state))
             };
             let mut covered = None;
             if at.0 == Trie::ROOT {
-                let closure = closure_of(recogniser, state);
+                let closure = closure_of(recogniser, state, u32::MAX);
                 if closure.atoms != 0 {
                     self.out.add_bits(&vocabulary.atoms.tokens_within(closure.atoms));
                     covered = Some(closure);

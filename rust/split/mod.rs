@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 
 use crate::byteset::ByteSet;
 use crate::index::{NodeId, RegexId, TokenId};
-use crate::lexer::Lexer;
+use crate::lexer::{self, Lexer};
 use crate::vocab::Vocabulary;
 use crate::vocab::bits::TokenBits;
 use crate::vocab::trie::Trie;
@@ -99,18 +99,26 @@ impl Split {
     ) -> Self {
         let trie = &vocabulary.trie;
         let mut found = Found::default();
-        let mut closure_of = |lexer: &mut Lexer, state: RegexId| {
+        let mut closure_of = |lexer: &mut Lexer, state: RegexId, height: u32| {
+            let state = lexer.clamp(state, height);
             *closures.entry(state).or_insert_with(|| closure::find(lexer, state))
         };
         let mut base = None;
         let mut overlap = Closure::default();
         if shortcuts {
-            let closure = closure_of(lexer, state);
+            let (closure, reach) = base_closure(lexer, state, &mut closure_of);
             if closure.accepts {
                 overlap = closure;
             }
             if root.0 == Trie::ROOT && closure.atoms != 0 {
-                base = Some((closure, vocabulary.atoms.tokens_within(closure.atoms)));
+                let mut bits = vocabulary.atoms.tokens_within(closure.atoms);
+                for token in vocabulary.longer_than(reach) {
+                    let bytes = vocabulary.token_bytes(token);
+                    if bits.contains(token) && lexer.run(state, bytes) == lexer::DEAD {
+                        bits.remove(token);
+                    }
+                }
+                base = Some((closure, bits));
             }
             let shortcuts = Shortcuts {
                 atoms: &vocabulary.atoms,
@@ -119,14 +127,7 @@ impl Split {
             };
             walk(lexer, trie, root, state, Some(shortcuts), &mut found);
         } else {
-            walk(
-                lexer,
-                trie,
-                root,
-                state,
-                None::<Shortcuts<'_, fn(&mut Lexer, RegexId) -> Closure>>,
-                &mut found,
-            );
+            walk(lexer, trie, root, state, Everything::None, &mut found);
         }
         let alive = found.alive.iter().flat_map(|range| trie.slice(range)).copied();
         let base = base.map(|(_, bits)| bits);
@@ -272,4 +273,20 @@ fn group(nodes: &[(u8, End)], crossing: impl Fn(&[End]) -> Crossing) -> Vec<(u8,
             (group[0].0, crossing(&nodes))
         })
         .collect()
+}
+
+/// The closure to begin with, and how many bytes long tokens may be for it to hold: counters that
+/// can't run out within so many bytes are taken away.
+fn base_closure(
+    lexer: &mut Lexer,
+    state: RegexId,
+    closure_of: &mut impl FnMut(&mut Lexer, RegexId, u32) -> Closure,
+) -> (Closure, usize) {
+    let count = lexer.regexes().largest_count(state);
+    for reach in [64, 32, 16] {
+        if count > reach {
+            return (closure_of(lexer, state, reach), reach as usize);
+        }
+    }
+    (closure_of(lexer, state, u32::MAX), usize::MAX)
 }

@@ -55,19 +55,20 @@ pub struct Found {
 pub struct Shortcuts<'a, F> {
     /// The atoms of the trie.
     pub atoms: &'a AtomIndex,
-    /// The closure of the state at the walk's root. Where all of a subtree's tokens are, as a
-    /// whole, within its atoms, they are left out of `alive`. Only for walks from the trie's root.
+    /// Where all of a subtree's tokens are, as a whole, within the atoms of this closure, they are
+    /// left out of `alive`: the caller knows about them. Only for walks from the trie's root.
     pub covered: Option<Closure>,
-    /// Finds the closure of a state.
+    /// Finds the closure of a state, with counters of repetition taken away that can't run out
+    /// within so many bytes.
     pub closure: F,
 }
 
 /// No shortcuts: a walk of every node.
 pub type Everything<M> =
-    Option<Shortcuts<'static, fn(&mut M, <M as ByteMachine>::State) -> Closure>>;
+    Option<Shortcuts<'static, fn(&mut M, <M as ByteMachine>::State, u32) -> Closure>>;
 
 /// Walks all tokens below `root` from `start`, which is alive.
-pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State) -> Closure>(
+pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State, u32) -> Closure>(
     machine: &mut M,
     trie: &Trie,
     root: (NodeId, u32),
@@ -81,7 +82,8 @@ pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State) -> Closure>(
         && shortcuts.covered.is_none()
         && trie.count_below(root) >= MIN_SUBTREE
     {
-        let closure = (shortcuts.closure)(machine, start);
+        let height = shortcuts.atoms.height(root).unwrap_or(u32::MAX);
+        let closure = (shortcuts.closure)(machine, start, height);
         if shortcuts.atoms.below_within(root, closure.atoms) {
             found.alive.push(trie.range_below(root));
             found.hidden_ends |= closure.accepts;
@@ -122,7 +124,8 @@ pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State) -> Closure>(
         if let Some(shortcuts) = &mut shortcuts
             && trie.count_below(node) >= MIN_SUBTREE
         {
-            let closure = (shortcuts.closure)(machine, state);
+            let height = shortcuts.atoms.height(node).unwrap_or(u32::MAX);
+            let closure = (shortcuts.closure)(machine, state, height);
             if shortcuts.atoms.below_within(node, closure.atoms) {
                 found.alive.push(trie.range_below(node));
                 found.hidden_ends |= closure.accepts;

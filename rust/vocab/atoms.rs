@@ -127,6 +127,8 @@ pub struct AtomIndex {
     below: Vec<Atoms>,
     /// For each node the atoms of the whole tokens at and below it.
     whole: Vec<Atoms>,
+    /// For each node the length of the longest rest of a token below it, at most 255.
+    heights: Vec<u8>,
 }
 
 impl AtomIndex {
@@ -136,6 +138,7 @@ impl AtomIndex {
         let mut text = TokenBits::new(width);
         let mut below = vec![0; trie.len()];
         let mut whole = vec![0; trie.len()];
+        let mut heights = vec![0u8; trie.len()];
         let mut path: Vec<NodeId> = vec![Trie::ROOT];
         let mut signatures = Vec::new();
         let mut before: &[u8] = &[];
@@ -152,6 +155,8 @@ impl AtomIndex {
             for (depth, node) in path.iter().enumerate() {
                 below[node.index()] |= signatures[depth];
                 whole[node.index()] |= signatures[0];
+                let height = &mut heights[node.index()];
+                *height = (*height).max((bytes.len() - depth).min(255) as u8);
             }
             text.insert(id);
             let mut rest = signatures[0];
@@ -160,7 +165,7 @@ impl AtomIndex {
                 rest &= rest - 1;
             }
         }
-        Self { tokens, text, below, whole }
+        Self { tokens, text, below, whole, heights }
     }
 
     /// The tokens made of these atoms alone.
@@ -192,10 +197,18 @@ impl AtomIndex {
         self.whole[node.index()] & !atoms == 0
     }
 
+    /// The length of the longest rest of a token below a node, if it is below 255.
+    #[inline]
+    pub fn height(&self, node: NodeId) -> Option<u32> {
+        let height = self.heights[node.index()];
+        (height < u8::MAX).then(|| u32::from(height))
+    }
+
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
         (self.tokens.len() + 1) * self.text.words().len() * 4
             + (self.below.capacity() + self.whole.capacity()) * 8
+            + self.heights.capacity()
     }
 }
 

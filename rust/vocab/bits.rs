@@ -23,6 +23,13 @@ impl TokenBits {
         insert(&mut self.0, id);
     }
 
+    /// Takes a token out.
+    pub fn remove(&mut self, id: TokenId) {
+        if let Some(word) = self.0.get_mut(id.index() / 32) {
+            *word &= !(1 << (id.0 % 32));
+        }
+    }
+
     /// Whether the token is in the set.
     #[inline]
     pub fn contains(&self, id: TokenId) -> bool {

@@ -49,6 +49,8 @@ pub struct Vocabulary {
     eos: Vec<TokenId>,
     special: TokenBits,
     names: FxHashMap<Box<[u8]>, Vec<TokenId>>,
+    /// The text tokens, the longest first.
+    by_length: Vec<TokenId>,
     longest: usize,
     fingerprint: u64,
     pub(crate) trie: Trie,
@@ -134,6 +136,9 @@ impl Vocabulary {
         let trie = Trie::build(&text);
         let atoms = AtomIndex::build(&trie, &text, width);
 
+        let mut by_length: Vec<TokenId> = text.iter().map(|&(_, id)| id).collect();
+        by_length.sort_by_key(|id| std::cmp::Reverse(tokens[id.index()].as_ref().len()));
+
         let mut hasher = FxHasher::default();
         (&bytes, &offsets, width, &eos, special_bits.words()).hash(&mut hasher);
         let fingerprint = hasher.finish();
@@ -145,6 +150,7 @@ impl Vocabulary {
             eos,
             special: special_bits,
             names,
+            by_length,
             longest,
             fingerprint,
             trie,
@@ -201,6 +207,12 @@ impl Vocabulary {
         self.longest
     }
 
+    /// The text tokens of more than `length` bytes.
+    pub(crate) fn longer_than(&self, length: usize) -> impl Iterator<Item = TokenId> {
+        let longer = move |id: &TokenId| self.token_bytes(*id).len() > length;
+        self.by_length.iter().copied().take_while(longer)
+    }
+
     /// The tokens known under a name: the special ones with these bytes, else the text ones.
     pub fn tokens_named(&self, name: &[u8]) -> Vec<TokenId> {
         match self.names.get(name) {
@@ -222,7 +234,7 @@ impl Vocabulary {
     /// Bytes of memory held, the shared splits included.
     pub fn memory_bytes(&self) -> usize {
         self.bytes.capacity()
-            + self.offsets.capacity() * 4
+            + (self.offsets.capacity() + self.by_length.capacity()) * 4
             + self.trie.memory_bytes()
             + self.atoms.memory_bytes()
             + self.splits.memory_bytes()
