@@ -154,8 +154,7 @@ class Vocabulary:
 
     @property
     def memory_bytes(self) -> int:
-        """The memory of the tokens, their indexes and the splits that all grammars share, in
-        bytes."""
+        """The memory of the tokens and of what all their grammars share, in bytes."""
 
     @property
     def encode(self) -> Callable[[bytes], Sequence[int] | None] | None:

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 import earmark
+import shared
 from earmark.cli import main
+from readme_examples import END, EXAMPLES, TOKENS, Example
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -17,14 +19,39 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("code", blocks("python"))
-def test_python_runs(code: str, capsys: pytest.CaptureFixture[str]) -> None:
-    exec(compile(code, "README.md", "exec"), {"__name__": "README"})
-    assert capsys.readouterr().out.strip()
+def test_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    names = {"__name__": "README"}
+    for code in blocks("python"):
+        exec(compile(code, "README.md", "exec"), names)
+        assert capsys.readouterr().out.strip()
 
 
 def test_the_example_is_short() -> None:
     assert len(blocks("python")[0].splitlines()) <= 16
+
+
+def rows(language: str) -> set[str]:
+    """The first cells of a language's table of what is supported."""
+    table = README[README.index(f"\n**{language}**") :].split("\n\n")[1]
+    return {line.split(" | ")[0].removeprefix("| ") for line in table.splitlines()[2:]}
+
+
+@pytest.mark.parametrize(("language", "examples"), EXAMPLES.items())
+def test_each_row_of_what_is_supported_is_so(
+    language: str, examples: dict[str, list[Example]]
+) -> None:
+    assert examples.keys() == rows(language)
+    for row, grammars in examples.items():
+        for example in grammars:
+            if example.texts is None:
+                with pytest.raises(earmark.GrammarError):
+                    shared.build(language.lower(), example.grammar)
+                continue
+            matcher = earmark.Matcher(shared.build(language.lower(), example.grammar), TOKENS)
+            for text in example.texts:
+                assert matcher.validate([*text, END]) == len(text) + 1, (row, text)
+            for text in example.others:
+                assert matcher.validate([*text, END]) <= len(text), (row, text)
 
 
 def test_set_up_takes_one_command_each() -> None:
