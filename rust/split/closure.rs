@@ -5,6 +5,8 @@
 //! for the greatest set of atoms it can for which a small set of states around the given one is
 //! closed: every atom leads from every state of the set into the set.
 
+use rustc_hash::FxHashMap;
+
 use super::machine::{ByteMachine, is_dead};
 use crate::vocab::atoms::{Atoms, ascii_groups, character_atom};
 
@@ -18,6 +20,27 @@ pub struct Closure {
     pub atoms: Atoms,
     /// Whether the machine may end in some state of the set.
     pub accepts: bool,
+}
+
+/// Closures that are not known yet are found only if they may spare so many tokens a walk.
+const WORTH: usize = 256;
+
+/// The closure of a state, if it is known or may spare many tokens; else an empty one.
+pub fn find_if_worth<M: ByteMachine>(
+    known: &mut FxHashMap<M::State, Closure>,
+    machine: &mut M,
+    state: M::State,
+    tokens: usize,
+) -> Closure {
+    match known.get(&state) {
+        Some(&closure) => closure,
+        None if tokens < WORTH => Closure::default(),
+        None => {
+            let closure = find(machine, state);
+            known.insert(state, closure);
+            closure
+        }
+    }
 }
 
 /// The closure of a state that is alive.

@@ -59,16 +59,16 @@ pub struct Shortcuts<'a, F> {
     /// left out of `alive`: the caller knows about them. Only for walks from the trie's root.
     pub covered: Option<Closure>,
     /// Finds the closure of a state, with counters of repetition taken away that can't run out
-    /// within so many bytes.
+    /// within so many bytes; so many tokens may be skipped by it.
     pub closure: F,
 }
 
 /// No shortcuts: a walk of every node.
 pub type Everything<M> =
-    Option<Shortcuts<'static, fn(&mut M, <M as ByteMachine>::State, u32) -> Closure>>;
+    Option<Shortcuts<'static, fn(&mut M, <M as ByteMachine>::State, u32, usize) -> Closure>>;
 
 /// Walks all tokens below `root` from `start`, which is alive.
-pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State, u32) -> Closure>(
+pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State, u32, usize) -> Closure>(
     machine: &mut M,
     trie: &Trie,
     root: (NodeId, u32),
@@ -83,7 +83,7 @@ pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State, u32) -> Closure>(
         && trie.count_below(root) >= MIN_SUBTREE
     {
         let height = shortcuts.atoms.height(root).unwrap_or(u32::MAX);
-        let closure = (shortcuts.closure)(machine, start, height);
+        let closure = (shortcuts.closure)(machine, start, height, trie.count_below(root));
         if shortcuts.atoms.below_within(root, closure.atoms) {
             found.alive.push(trie.range_below(root));
             found.hidden_ends |= closure.accepts;
@@ -125,7 +125,7 @@ pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State, u32) -> Closure>(
             && trie.count_below(node) >= MIN_SUBTREE
         {
             let height = shortcuts.atoms.height(node).unwrap_or(u32::MAX);
-            let closure = (shortcuts.closure)(machine, state, height);
+            let closure = (shortcuts.closure)(machine, state, height, trie.count_below(node));
             if shortcuts.atoms.below_within(node, closure.atoms) {
                 found.alive.push(trie.range_below(node));
                 found.hidden_ends |= closure.accepts;
