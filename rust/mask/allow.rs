@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use super::engine::{Cache, EngineOptions};
 use super::set::{Collector, Mask};
+use crate::byteset::ByteSet;
 use crate::index::{Id, NodeId, RegexId, StateId};
 use crate::recogniser::{Recogniser, Scan};
 use crate::split::closure;
@@ -223,10 +224,7 @@ impl Allow<'_> {
             self.allow_tiny(state, &crossing.remainders, Trie::ROOT);
             return;
         }
-        for scan in self.cache.recogniser.scans(state) {
-            if !self.cache.recogniser.lexer().first(scan.rest).intersects(&crossing.first) {
-                continue;
-            }
+        for scan in self.cache.recogniser.scans_on(state, &crossing.first) {
             let split = self.split_remainders(crossing, scan.rest);
             self.out.add_split(&split);
             if split.never_ends() {
@@ -251,11 +249,9 @@ impl Allow<'_> {
     /// PERF: cached splits of remainders of a few nodes took gigabytes where every lexeme is one
     /// character, and gained nothing elsewhere.
     fn allow_tiny(&mut self, state: StateId, trie: &Trie, node: NodeId) {
-        for scan in self.cache.recogniser.scans(state) {
+        let bytes: ByteSet = trie.children(node).map(|child| trie.byte(child)).collect();
+        for scan in self.cache.recogniser.scans_on(state, &bytes) {
             let lexer = self.cache.recogniser.lexer_mut();
-            if !trie.children(node).any(|child| lexer.first(scan.rest).contains(trie.byte(child))) {
-                continue;
-            }
             let mut found = Found::default();
             walk(lexer, trie, (node, 0), scan.rest, Everything::None, &mut found);
             for range in found.alive.iter() {

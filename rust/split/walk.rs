@@ -10,6 +10,9 @@ use crate::vocab::trie::Trie;
 /// Subtrees with fewer tokens are walked without asking for closures.
 const MIN_SUBTREE: usize = 32;
 
+/// Room for the open nodes of most walks.
+const TYPICAL_DEPTH: usize = 24;
+
 /// Ranges of positions in a trie's order of tokens; neighbours are merged.
 #[derive(Clone, Debug, Default)]
 pub struct Ranges(Vec<(u32, u32)>);
@@ -91,7 +94,8 @@ pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State, u32, usize) -> Closure>(
         }
     }
     // The states of the open nodes, each with the end of its subtree.
-    let mut stack: Vec<(NodeId, M::State)> = vec![(end, start)];
+    let mut stack: Vec<(NodeId, M::State)> = Vec::with_capacity(TYPICAL_DEPTH);
+    stack.push((end, start));
     let mut node = NodeId(root.0 + 1);
     while node < end {
         while stack.last().is_some_and(|&(closed, _)| closed <= node) {
