@@ -26,7 +26,7 @@ pub struct Closure {
 const WORTH: usize = 256;
 
 /// The closure of a state, if it is known or may spare many tokens; else an empty one.
-pub fn find_if_worth<M: ByteMachine>(
+pub(crate) fn find_if_worth<M: ByteMachine>(
     known: &mut FxHashMap<M::State, Closure>,
     machine: &mut M,
     state: M::State,
