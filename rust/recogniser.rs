@@ -61,6 +61,8 @@ pub struct Recogniser {
     places: Vec<u32>,
     /// Transitions by byte class.
     table: Vec<u32>,
+    /// For each list of terminals that a row expects the bytes that they start with.
+    first: Vec<Option<ByteSet>>,
 }
 
 impl Recogniser {
@@ -76,6 +78,7 @@ impl Recogniser {
             states: SliceInterner::default(),
             places: Vec::new(),
             table: Vec::new(),
+            first: Vec::new(),
         };
         recogniser.intern(None, Vec::new());
         recogniser.intern(Some(Rows::START), Vec::new());
@@ -121,7 +124,7 @@ impl Recogniser {
     fn find_step(&mut self, state: StateId, byte: u8) -> StateId {
         let mut scans = Vec::new();
         let mut boundary: Option<RowId> = None;
-        for mut scan in self.scans(state) {
+        for mut scan in self.scans_on(state, &[byte].into_iter().collect()) {
             scan.rest = self.lexer.step(scan.rest, byte);
             if scan.rest == lexer::DEAD {
                 continue;
@@ -186,16 +189,24 @@ impl Recogniser {
 
     /// All scans of a state: those under way, and those that start at its boundary.
     pub fn scans(&self, state: StateId) -> Vec<Scan> {
+        self.all_scans(state).collect()
+    }
+
+    /// Those of [`Self::scans`] that can go on with one of the bytes.
+    pub fn scans_on(&self, state: StateId, bytes: &ByteSet) -> Vec<Scan> {
+        self.all_scans(state).filter(|scan| self.lexer.first(scan.rest).intersects(bytes)).collect()
+    }
+
+    fn all_scans(&self, state: StateId) -> impl Iterator<Item = Scan> {
         let (boundary, scans) = self.parts(state);
-        let mut all = scans.to_vec();
-        if let Some(row) = boundary {
-            all.extend(self.rows.row(row).lexemes.iter().map(|&lexeme| Scan {
+        let starting = boundary.into_iter().flat_map(move |row| {
+            self.rows.row(row).lexemes.iter().map(move |&lexeme| Scan {
                 lexeme,
                 rest: self.grammar.lexemes[lexeme].start,
                 row,
-            }));
-        }
-        all
+            })
+        });
+        scans.iter().copied().chain(starting)
     }
 
     /// Whether the text may end in a state.
@@ -205,10 +216,30 @@ impl Recogniser {
     }
 
     /// The bytes that a state can go on with.
-    pub fn first(&self, state: StateId) -> ByteSet {
-        self.scans(state)
-            .iter()
-            .fold(ByteSet::EMPTY, |set, scan| set.union(self.lexer.first(scan.rest)))
+    pub fn first(&mut self, state: StateId) -> ByteSet {
+        let (boundary, scans) = self.parts(state);
+        let under_way =
+            scans.iter().fold(ByteSet::EMPTY, |set, scan| set.union(self.lexer.first(scan.rest)));
+        match boundary {
+            Some(row) => under_way.union(&self.first_of_row(row)),
+            None => under_way,
+        }
+    }
+
+    fn first_of_row(&mut self, row: RowId) -> ByteSet {
+        let row = self.rows.row(row);
+        let index = row.expected.index();
+        if let Some(Some(known)) = self.first.get(index) {
+            return *known;
+        }
+        let first = row.lexemes.iter().fold(ByteSet::EMPTY, |set, &lexeme| {
+            set.union(self.lexer.first(self.grammar.lexemes[lexeme].start))
+        });
+        if self.first.len() <= index {
+            self.first.resize(index + 1, None);
+        }
+        self.first[index] = Some(first);
+        first
     }
 
     /// The token terminals that may be scanned in a state.
@@ -267,6 +298,7 @@ impl Recogniser {
             + self.rows.memory_bytes()
             + self.states.memory_bytes()
             + (self.places.capacity() + self.table.capacity()) * 4
+            + self.first.capacity() * size_of::<Option<ByteSet>>()
     }
 
     /// A state's boundary and its scans under way.

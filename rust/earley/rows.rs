@@ -30,6 +30,8 @@ const _: () = assert!(size_of::<Item>() == 8);
 pub struct Row {
     /// The items of the kernel that call nonterminals.
     context: ContextId,
+    /// Rows with the same terminals have the same id.
+    pub expected: ExpectedId,
     /// The lexemes that may start here.
     pub lexemes: Arc<[LexemeId]>,
     /// The token terminals that may be scanned here.
@@ -306,7 +308,7 @@ impl Rows {
         let calls = |item: &&Item| matches!(program.symbol(item.dot), Some(Sym::Nonterminal(_)));
         let calling: Vec<Item> = kernel.iter().filter(calls).copied().collect();
         let context = self.contexts.intern(&calling).0;
-        self.sets.push(Row { context, lexemes, tokens, accepts })
+        self.sets.push(Row { context, expected, lexemes, tokens, accepts })
     }
 }
 

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use super::engine::{Cache, EngineOptions};
 use super::set::{Collector, Mask};
+use crate::byteset::ByteSet;
 use crate::index::{Id, NodeId, RegexId, StateId};
 use crate::recogniser::{Recogniser, Scan};
 use crate::split::closure;
@@ -31,9 +32,18 @@ const SMALL: usize = 16;
 const NARROW_TOKENS: usize = 64;
 /// A scan that goes on with at most this many bytes is narrow.
 const NARROW_BYTES: usize = 2;
+/// A scan is scattered only if it goes on with at least this many bytes, and only over this many
+/// tokens.
+const SCATTERED_BYTES: usize = 20;
+const SCATTERED_TOKENS: usize = 2_000;
+/// Remainders of at most this many nodes are not split but read at once.
+const TINY: usize = 16;
 /// Past this many lexemes' ends within a token, remainders are walked: on ambiguous grammars the
 /// ways to split a token into lexemes multiply.
 const MAX_LEVEL: u32 = 4;
+/// Counters greater than one of these are taken away; tokens longer than it are then looked at one
+/// by one. There are about 100, 300 and 2,000 in a vocabulary of 128,000.
+const REACHES: [u32; 3] = [64, 32, 16];
 /// Past this depth in the trie everything is walked, so that recursion stays bounded.
 const MAX_DEPTH: u32 = 64;
 
@@ -81,7 +91,7 @@ impl Allow<'_> {
         for &scan in &scans {
             if self.is_narrow(scan.rest, node) {
                 narrow.push(scan);
-            } else if !self.allow_by_split(scan, at) {
+            } else if self.is_scattered(scan.rest, node) || !self.allow_by_split(scan, at) {
                 narrow.push(scan);
                 together = true;
             }
@@ -115,6 +125,28 @@ impl Allow<'_> {
         let narrow = bytes <= NARROW_BYTES || tokens <= NARROW_TOKENS;
         self.cache.narrow.insert((state, node), narrow);
         narrow
+    }
+
+    /// Whether a lexer state goes on with many bytes but ends soon after each, as a single character
+    /// does: then most tokens are crossings, and closures of whole states tell more.
+    fn is_scattered(&mut self, state: RegexId, node: NodeId) -> bool {
+        if !self.options.closures || self.vocabulary.trie.count_below(node) < SCATTERED_TOKENS {
+            return false;
+        }
+        let Cache { recogniser, lexer_closures, .. } = &mut *self.cache;
+        let lexer = recogniser.lexer_mut();
+        let relaxed = lexer.clamp(state, REACHES[0]);
+        let first = *lexer.first(relaxed);
+        let bytes = first.len();
+        let ending = first.iter().filter(|&byte| {
+            let next = lexer.step(relaxed, byte);
+            lexer.accepts(next)
+        });
+        if bytes < SCATTERED_BYTES || ending.count() < bytes / 4 {
+            return false;
+        }
+        let closure = closure::find_if_worth(lexer_closures, lexer, relaxed, usize::MAX);
+        (closure.atoms.count_ones() as usize) < bytes / 8
     }
 
     /// Steps over each byte below a node and goes on from there.
@@ -188,10 +220,11 @@ impl Allow<'_> {
             }
             return;
         }
-        for scan in self.cache.recogniser.scans(state) {
-            if !self.cache.recogniser.lexer().first(scan.rest).intersects(&crossing.first) {
-                continue;
-            }
+        if crossing.remainders.len() <= TINY {
+            self.allow_tiny(state, &crossing.remainders, Trie::ROOT);
+            return;
+        }
+        for scan in self.cache.recogniser.scans_on(state, &crossing.first) {
             let split = self.split_remainders(crossing, scan.rest);
             self.out.add_split(&split);
             if split.never_ends() {
@@ -205,6 +238,37 @@ impl Allow<'_> {
             {
                 if let Some(next) = self.enter(&inner, next, byte) {
                     self.allow_remainders(next, &inner, level + 1);
+                }
+            }
+        }
+    }
+
+    /// Adds the tokens below a node of a tiny trie that `state` can go on with. Each lexeme is read
+    /// by itself, so that a row is made only where one ends and something follows.
+    ///
+    /// PERF: cached splits of remainders of a few nodes took gigabytes where every lexeme is one
+    /// character, and gained nothing elsewhere.
+    fn allow_tiny(&mut self, state: StateId, trie: &Trie, node: NodeId) {
+        let bytes: ByteSet = trie.children(node).map(|child| trie.byte(child)).collect();
+        for scan in self.cache.recogniser.scans_on(state, &bytes) {
+            let lexer = self.cache.recogniser.lexer_mut();
+            let mut found = Found::default();
+            walk(lexer, trie, (node, 0), scan.rest, Everything::None, &mut found);
+            for range in found.alive.iter() {
+                self.out.add_range(trie, range);
+            }
+            for (end, _) in found.ends {
+                let row = self.cache.recogniser.after(scan);
+                let next = self.cache.recogniser.state_at(row);
+                let first = self.cache.recogniser.first(next);
+                for child in trie.children(end) {
+                    if first.contains(trie.byte(child)) {
+                        self.out.add_list(trie.tokens_at(child));
+                        if !trie.is_leaf(child) {
+                            let next = self.cache.recogniser.step(next, trie.byte(child));
+                            self.allow_tiny(next, trie, child);
+                        }
+                    }
                 }
             }
         }
@@ -229,13 +293,14 @@ impl Allow<'_> {
         let mut found = Found::default();
         let Cache { recogniser, state_closures, .. } = &mut *self.cache;
         if self.options.closures && vocabulary.trie.count_below(at.0) > SMALL {
-            let mut closure_of = |recogniser: &mut Recogniser, state: StateId, height: u32| {
-                let state = recogniser.clamp(state, height);
-                *state_closures.entry(state).or_insert_with(|| closure::find(recogniser, state))
-            };
+            let mut closure_of =
+                |recogniser: &mut Recogniser, state: StateId, height: u32, tokens: usize| {
+                    let state = recogniser.clamp(state, height);
+                    closure::find_if_worth(state_closures, recogniser, state, tokens)
+                };
             let mut covered = None;
             if at.0 == Trie::ROOT {
-                let closure = closure_of(recogniser, state, u32::MAX);
+                let closure = closure_of(recogniser, state, u32::MAX, usize::MAX);
                 if closure.atoms != 0 {
                     self.out.add_bits(&vocabulary.atoms.tokens_within(closure.atoms));
                     covered = Some(closure);
@@ -255,10 +320,16 @@ impl Allow<'_> {
         if let Some(known) = self.cache.splits.get(&(state, at.0)) {
             return Arc::clone(known);
         }
-        let Cache { recogniser, lexer_closures, splits, .. } = &mut *self.cache;
-        let identity = recogniser.lexer().regexes().identity(state);
+        let identity = self.cache.recogniser.lexer().regexes().identity(state);
         let store = &self.vocabulary.splits;
-        let split = store.get(identity, at.0).unwrap_or_else(|| {
+        let split = if let Some(known) = store.get(identity, at.0) {
+            known
+        } else if let Some((relaxed, reach)) = self.relaxed(state, at) {
+            let base = self.split(relaxed, at);
+            let lexer = self.cache.recogniser.lexer_mut();
+            store.insert(identity, at.0, base.patched(self.vocabulary, lexer, state, reach))
+        } else {
+            let Cache { recogniser, lexer_closures, .. } = &mut *self.cache;
             let split = Split::new(
                 self.vocabulary,
                 recogniser.lexer_mut(),
@@ -268,8 +339,21 @@ impl Allow<'_> {
                 self.options.closures,
             );
             store.insert(identity, at.0, split)
-        });
-        splits.insert((state, at.0), Arc::clone(&split));
+        };
+        self.cache.splits.insert((state, at.0), Arc::clone(&split));
         split
+    }
+
+    /// A state whose counters can't run out within some bytes (also given) and that goes on
+    /// exactly as `state` does for that many bytes.
+    fn relaxed(&mut self, state: RegexId, at: (NodeId, u32)) -> Option<(RegexId, u32)> {
+        if at.0 != Trie::ROOT || !self.options.clamp {
+            return None;
+        }
+        let lexer = self.cache.recogniser.lexer_mut();
+        let count = lexer.regexes().largest_count(state);
+        let reach = REACHES.into_iter().find(|&reach| count > reach)?;
+        let relaxed = lexer.clamp(state, reach);
+        (relaxed != state).then_some((relaxed, reach))
     }
 }

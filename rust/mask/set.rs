@@ -9,7 +9,7 @@ use crate::vocab::bits::{self, TokenBits};
 use crate::vocab::trie::Trie;
 
 /// More splits than this are united when the mask is made, not when it is written.
-const MAX_BASES: usize = 2;
+const MAX_BASES: usize = 3;
 
 /// A set of tokens.
 #[derive(Clone, Debug, Default)]
@@ -81,12 +81,13 @@ impl Collector {
     }
 
     pub(super) fn finish(mut self, vocabulary: &Vocabulary) -> Mask {
-        if self.bits.is_none() && self.bases.len() <= MAX_BASES {
+        let limit = vocabulary.mask_words() / 4;
+        if self.bits.is_none() && self.bases.len() <= MAX_BASES && self.list.len() <= 4 * limit {
             let known = |token| {
                 self.bases.iter().filter_map(|base| base.inside.bits()).any(|b| b.contains(token))
             };
             self.list.retain(|&token| !known(token));
-            if self.list.len() <= vocabulary.mask_words() / 2 {
+            if self.list.len() <= limit {
                 return Mask { bases: self.bases, own: None, list: self.list.into() };
             }
         }

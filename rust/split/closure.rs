@@ -5,8 +5,10 @@
 //! for the greatest set of atoms it can for which a small set of states around the given one is
 //! closed: every atom leads from every state of the set into the set.
 
+use rustc_hash::FxHashMap;
+
 use super::machine::{ByteMachine, is_dead};
-use crate::vocab::atoms::{Atoms, ascii_groups, character_atom};
+use crate::vocab::atoms::{Atoms, CHARACTERS, ascii_groups, character_atom};
 
 /// The most states of a closed set.
 const MAX_STATES: usize = 8;
@@ -18,6 +20,27 @@ pub struct Closure {
     pub atoms: Atoms,
     /// Whether the machine may end in some state of the set.
     pub accepts: bool,
+}
+
+/// Closures that are not known yet are found only if they may spare so many tokens a walk.
+const WORTH: usize = 256;
+
+/// The closure of a state, if it is known or may spare many tokens; else an empty one.
+pub(crate) fn find_if_worth<M: ByteMachine>(
+    known: &mut FxHashMap<M::State, Closure>,
+    machine: &mut M,
+    state: M::State,
+    tokens: usize,
+) -> Closure {
+    match known.get(&state) {
+        Some(&closure) => closure,
+        None if tokens < WORTH => Closure::default(),
+        None => {
+            let closure = find(machine, state);
+            known.insert(state, closure);
+            closure
+        }
+    }
 }
 
 /// The closure of a state that is alive.
@@ -70,34 +93,23 @@ pub fn find<M: ByteMachine>(machine: &mut M, start: M::State) -> Closure {
 
 enum Atom {
     Ascii(Atoms, Vec<u8>),
-    Character(usize),
+    /// A group of [`CHARACTERS`].
+    Characters(usize),
 }
-
-/// Lead bytes with the bytes that may follow them, by length of the character (RFC 3629).
-const LEADS: [&[(u8, u8, u8, u8)]; 3] = [
-    &[(0xc2, 0xdf, 0x80, 0xbf)],
-    &[
-        (0xe0, 0xe0, 0xa0, 0xbf),
-        (0xe1, 0xec, 0x80, 0xbf),
-        (0xed, 0xed, 0x80, 0x9f),
-        (0xee, 0xef, 0x80, 0xbf),
-    ],
-    &[(0xf0, 0xf0, 0x90, 0xbf), (0xf1, 0xf3, 0x80, 0xbf), (0xf4, 0xf4, 0x80, 0x8f)],
-];
 
 impl Atom {
     fn all() -> Vec<Self> {
         let ascii = ascii_groups().map(|(bit, bytes)| Self::Ascii(bit, bytes.collect()));
         ascii
             .filter(|atom| !matches!(atom, Self::Ascii(_, bytes) if bytes.is_empty()))
-            .chain((2..=4).map(Self::Character))
+            .chain((0..CHARACTERS.len()).map(Self::Characters))
             .collect()
     }
 
     fn bit(&self) -> Atoms {
         match self {
             Self::Ascii(bit, _) => *bit,
-            Self::Character(length) => character_atom(*length),
+            Self::Characters(group) => character_atom(*group),
         }
     }
 
@@ -114,11 +126,12 @@ impl Atom {
                 targets.push(next);
                 !is_dead(next)
             }),
-            Self::Character(length) => {
-                LEADS[length - 2].iter().all(|&(low, high, follow_low, follow_high)| {
+            Self::Characters(group) => {
+                let (length, sequences) = CHARACTERS[*group];
+                sequences.iter().all(|&(low, high, follow_low, follow_high)| {
                     let mut states = distinct_steps(machine, &[state], low, high);
                     let mut range = (follow_low, follow_high);
-                    for _ in 1..*length {
+                    for _ in 1..length {
                         if states.iter().any(|&state| is_dead(state)) {
                             return false;
                         }
@@ -189,8 +202,8 @@ mod tests {
         for byte in b"\"\\\n" {
             assert_eq!(closure.atoms & atoms_with_byte(*byte), 0, "{}", char::from(*byte));
         }
-        for length in 2..=4 {
-            assert_ne!(closure.atoms & character_atom(length), 0);
+        for group in 0..CHARACTERS.len() {
+            assert_ne!(closure.atoms & character_atom(group), 0);
         }
         assert!(!closure.accepts);
     }
@@ -204,7 +217,7 @@ mod tests {
         let closure = find(&mut lexer, word);
         assert!(closure.accepts);
         assert_ne!(closure.atoms & atoms_with_byte(b'q'), 0);
-        assert_eq!(closure.atoms & (atoms_with_byte(b'Q') | character_atom(2)), 0);
+        assert_eq!(closure.atoms & (atoms_with_byte(b'Q') | character_atom(1)), 0);
     }
 
     #[test]
@@ -213,6 +226,6 @@ mod tests {
         let some = s.class(&[('a', 'z'), ('à', 'ÿ')]);
         let many = s.repeat(some, 0, None);
         let mut lexer = Lexer::new(s);
-        assert_eq!(find(&mut lexer, many).atoms & character_atom(2), 0);
+        assert_eq!(find(&mut lexer, many).atoms & character_atom(1), 0);
     }
 }

@@ -10,6 +10,9 @@ use crate::vocab::trie::Trie;
 /// Subtrees with fewer tokens are walked without asking for closures.
 const MIN_SUBTREE: usize = 32;
 
+/// Room for the open nodes of most walks.
+const TYPICAL_DEPTH: usize = 24;
+
 /// Ranges of positions in a trie's order of tokens; neighbours are merged.
 #[derive(Clone, Debug, Default)]
 pub struct Ranges(Vec<(u32, u32)>);
@@ -59,16 +62,16 @@ pub struct Shortcuts<'a, F> {
     /// left out of `alive`: the caller knows about them. Only for walks from the trie's root.
     pub covered: Option<Closure>,
     /// Finds the closure of a state, with counters of repetition taken away that can't run out
-    /// within so many bytes.
+    /// within so many bytes; so many tokens may be skipped by it.
     pub closure: F,
 }
 
 /// No shortcuts: a walk of every node.
 pub type Everything<M> =
-    Option<Shortcuts<'static, fn(&mut M, <M as ByteMachine>::State, u32) -> Closure>>;
+    Option<Shortcuts<'static, fn(&mut M, <M as ByteMachine>::State, u32, usize) -> Closure>>;
 
 /// Walks all tokens below `root` from `start`, which is alive.
-pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State, u32) -> Closure>(
+pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State, u32, usize) -> Closure>(
     machine: &mut M,
     trie: &Trie,
     root: (NodeId, u32),
@@ -83,7 +86,7 @@ pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State, u32) -> Closure>(
         && trie.count_below(root) >= MIN_SUBTREE
     {
         let height = shortcuts.atoms.height(root).unwrap_or(u32::MAX);
-        let closure = (shortcuts.closure)(machine, start, height);
+        let closure = (shortcuts.closure)(machine, start, height, trie.count_below(root));
         if shortcuts.atoms.below_within(root, closure.atoms) {
             found.alive.push(trie.range_below(root));
             found.hidden_ends |= closure.accepts;
@@ -91,7 +94,8 @@ pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State, u32) -> Closure>(
         }
     }
     // The states of the open nodes, each with the end of its subtree.
-    let mut stack: Vec<(NodeId, M::State)> = vec![(end, start)];
+    let mut stack: Vec<(NodeId, M::State)> = Vec::with_capacity(TYPICAL_DEPTH);
+    stack.push((end, start));
     let mut node = NodeId(root.0 + 1);
     while node < end {
         while stack.last().is_some_and(|&(closed, _)| closed <= node) {
@@ -125,7 +129,7 @@ pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State, u32) -> Closure>(
             && trie.count_below(node) >= MIN_SUBTREE
         {
             let height = shortcuts.atoms.height(node).unwrap_or(u32::MAX);
-            let closure = (shortcuts.closure)(machine, state, height);
+            let closure = (shortcuts.closure)(machine, state, height, trie.count_below(node));
             if shortcuts.atoms.below_within(node, closure.atoms) {
                 found.alive.push(trie.range_below(node));
                 found.hidden_ends |= closure.accepts;

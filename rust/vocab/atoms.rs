@@ -1,7 +1,8 @@
 //! Atoms: 64 groups of bytes and characters, and which tokens hold which.
 //!
-//! Every ASCII byte belongs to one atom; a complete character of 2, 3 or 4 bytes is an atom by its
-//! length; all other bytes (parts of characters that the token cuts) are the atom `STRAY`. The
+//! Every ASCII byte belongs to one atom; complete characters of 2, 3 and 4 bytes belong to five
+//! (the C1 controls and the general punctuation apart, since line separators are among them); all
+//! other bytes (parts of characters that the token cuts) are the atom `STRAY`. The
 //! signature of a token is the set of its atoms as a `u64`. When a lexer state loops on a set of
 //! atoms, every token made of these atoms alone is legal there, and no such token need be walked.
 
@@ -12,10 +13,35 @@ use crate::index::{Id, NodeId, TokenId};
 /// A set of atoms.
 pub type Atoms = u64;
 
-/// The atom of complete characters of two bytes; three and four bytes follow.
-const TWO_BYTES: u32 = 60;
+/// The first atom of complete characters beyond ASCII; those of [`CHARACTERS`] in order.
+const FIRST_CHARACTER: u32 = 58;
 /// The atom of bytes that are only a part of a character within the token.
 const STRAY: u32 = 63;
+
+/// Bytes of a character: the first lead byte, the last, and the range of the byte that follows
+/// them; further bytes are any continuation bytes (RFC 3629).
+pub type Sequence = (u8, u8, u8, u8);
+
+/// The groups of characters beyond ASCII: length and sequences.
+pub static CHARACTERS: [(usize, &[Sequence]); 5] = [
+    // C1 controls, U+0085 (next line) among them.
+    (2, &[(0xc2, 0xc2, 0x80, 0x9f)]),
+    (2, &[(0xc2, 0xc2, 0xa0, 0xbf), (0xc3, 0xdf, 0x80, 0xbf)]),
+    // U+2000 to U+207F: spaces, quotes, U+2028 and U+2029 (line and paragraph separators).
+    (3, &[(0xe2, 0xe2, 0x80, 0x81)]),
+    (
+        3,
+        &[
+            (0xe0, 0xe0, 0xa0, 0xbf),
+            (0xe1, 0xe1, 0x80, 0xbf),
+            (0xe2, 0xe2, 0x82, 0xbf),
+            (0xe3, 0xec, 0x80, 0xbf),
+            (0xed, 0xed, 0x80, 0x9f),
+            (0xee, 0xef, 0x80, 0xbf),
+        ],
+    ),
+    (4, &[(0xf0, 0xf0, 0x90, 0xbf), (0xf1, 0xf3, 0x80, 0xbf), (0xf4, 0xf4, 0x80, 0x8f)]),
+];
 
 /// ASCII bytes in groups: each punctuation mark and each common white space is its own atom;
 /// letters are split where hexadecimal digits, exponents and escapes need it.
@@ -68,7 +94,7 @@ const fn ascii_atoms() -> [u8; 128] {
         }
         byte += 1;
     }
-    assert!(next as u32 <= TWO_BYTES);
+    assert!(next as u32 <= FIRST_CHARACTER);
     atoms
 }
 
@@ -76,19 +102,30 @@ const fn ascii_atoms() -> [u8; 128] {
 pub fn atoms_with_byte(byte: u8) -> Atoms {
     match byte {
         0..=0x7f => 1 << ASCII[byte as usize],
-        _ => 0b1111 << TWO_BYTES,
+        _ => !0 << FIRST_CHARACTER,
     }
 }
 
 /// The ASCII atoms with their bytes.
 pub fn ascii_groups() -> impl Iterator<Item = (Atoms, impl Iterator<Item = u8>)> {
-    (0..TWO_BYTES)
+    (0..FIRST_CHARACTER)
         .map(|atom| (1 << atom, (0..128u8).filter(move |&b| u32::from(ASCII[b as usize]) == atom)))
 }
 
-/// The atom of complete characters of `length` bytes, 2 to 4.
-pub fn character_atom(length: usize) -> Atoms {
-    1 << (TWO_BYTES + length as u32 - 2)
+/// The atom of a group of [`CHARACTERS`].
+pub fn character_atom(group: usize) -> Atoms {
+    1 << (FIRST_CHARACTER + group as u32)
+}
+
+/// The atom of a character beyond ASCII.
+fn atom_of(c: char) -> Atoms {
+    character_atom(match c {
+        ..'\u{a0}' => 0,
+        ..'\u{800}' => 1,
+        '\u{2000}'..'\u{2080}' => 2,
+        ..'\u{10000}' => 3,
+        _ => 4,
+    })
 }
 
 /// For each position of a token the atoms of the bytes from there on, when the token is read from
@@ -96,22 +133,27 @@ pub fn character_atom(length: usize) -> Atoms {
 fn suffix_signatures(token: &[u8], out: &mut Vec<Atoms>) {
     out.clear();
     out.resize(token.len() + 1, 0);
-    // The length of the complete character that starts at each position, 0 elsewhere.
-    let mut starts = vec![0usize; token.len()];
+    if token.is_ascii() {
+        for at in (0..token.len()).rev() {
+            out[at] = out[at + 1] | 1 << ASCII[token[at] as usize];
+        }
+        return;
+    }
+    // The complete character that starts at each position.
+    let mut starts = vec![None; token.len()];
     let mut at = 0;
     for chunk in token.utf8_chunks() {
         for c in chunk.valid().chars() {
-            starts[at] = c.len_utf8();
+            starts[at] = Some(c);
             at += c.len_utf8();
         }
         at += chunk.invalid().len();
     }
     for at in (0..token.len()).rev() {
-        let after = at + starts[at].max(1);
         out[at] = match starts[at] {
-            1 => out[after] | 1 << ASCII[token[at] as usize],
-            0 => out[after] | 1 << STRAY,
-            length => out[after] | character_atom(length),
+            Some(c) if c.is_ascii() => out[at + 1] | 1 << ASCII[c as usize],
+            Some(c) => out[at + c.len_utf8()] | atom_of(c),
+            None => out[at + 1] | 1 << STRAY,
         };
     }
 }
@@ -224,13 +266,34 @@ mod tests {
 
     #[test]
     fn characters_are_atoms_and_their_parts_are_stray() {
-        assert_eq!(signature("é".as_bytes()), character_atom(2));
+        assert_eq!(signature("é".as_bytes()), character_atom(1));
         assert_eq!(signature("日😀".as_bytes()), character_atom(3) | character_atom(4));
+        assert_eq!(signature("\u{85}\u{2028}".as_bytes()), character_atom(0) | character_atom(2));
         assert_eq!(signature(&"日".as_bytes()[..2]), 1 << STRAY);
         assert_eq!(signature(&"日".as_bytes()[1..]), 1 << STRAY);
         let mut out = Vec::new();
         suffix_signatures("aé".as_bytes(), &mut out);
-        assert_eq!(out, [signature(b"a") | character_atom(2), character_atom(2), 1 << STRAY, 0]);
+        assert_eq!(out, [signature(b"a") | character_atom(1), character_atom(1), 1 << STRAY, 0]);
+    }
+
+    #[test]
+    fn each_character_has_the_atom_of_its_sequence() {
+        for c in ('\u{80}'..=char::MAX).step_by(7) {
+            let mut buffer = [0; 4];
+            let bytes = c.encode_utf8(&mut buffer).as_bytes();
+            let groups: Vec<usize> = (0..CHARACTERS.len())
+                .filter(|&group| {
+                    let (length, sequences) = CHARACTERS[group];
+                    length == bytes.len()
+                        && sequences.iter().any(|&(low, high, follow_low, follow_high)| {
+                            (low..=high).contains(&bytes[0])
+                                && (follow_low..=follow_high).contains(&bytes[1])
+                        })
+                })
+                .collect();
+            assert_eq!(groups.len(), 1, "{c:?}");
+            assert_eq!(atom_of(c), character_atom(groups[0]), "{c:?}");
+        }
     }
 
     #[test]
