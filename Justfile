@@ -17,6 +17,7 @@ lint:
     cargo fmt --check
     cargo clippy --no-default-features --all-targets -- -D warnings
     cargo clippy --all-targets -- -D warnings
+    RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" cargo doc --no-default-features --no-deps --document-private-items
     ruff check .
     ruff format --check .
     mypy --strict python
@@ -32,6 +33,6 @@ fix:
 ci:
     .ci/run
 
-# The slow tier: larger random tests and whole corpora.
+# The slow tier: larger random tests, counts checked by trying every token.
 slow:
     .ci/slow

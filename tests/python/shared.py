@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ import numpy as np
 import pytest
 
 import earmark
+
+SLOW = "EARMARK_SLOW" in os.environ
+"""Whether the slow tier runs."""
 
 ROOT = Path(__file__).resolve().parents[2]
 GRAMMARS = ROOT / "grammars"

@@ -104,10 +104,21 @@ def test_a_walk_of_random_tokens(
     file: str, root: Callable[[], stacks.Node], prefixes: list[bytes], model: str
 ) -> None:
     del prefixes
-    random = np.random.default_rng(7)
     recogniser = stacks.Recogniser(root())
-    vocabulary = shared.vocabulary(model)
-    matcher = earmark.Matcher(shared.load(file), vocabulary)
+    matcher = earmark.Matcher(shared.load(file), shared.vocabulary(model))
+    for seed in range(50 if shared.SLOW else 1):
+        matcher.reset()
+        walk(model, recogniser, matcher, np.random.default_rng(7 + seed))
+
+
+def walk(
+    model: str,
+    recogniser: stacks.Recogniser,
+    matcher: earmark.Matcher,
+    random: np.random.Generator,
+) -> None:
+    """Some tokens, each drawn from a mask that was compared."""
+    vocabulary = matcher.vocabulary
     state = recogniser.start
     for _ in range(12):
         expected = by_trying(model, recogniser, state)

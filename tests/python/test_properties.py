@@ -121,7 +121,7 @@ def test_validate_counts_and_changes_nothing(matcher: earmark.Matcher) -> None:
 
 
 def test_forced_bytes_and_tokens_are_accepted(matcher: earmark.Matcher) -> None:
-    for seed in range(4):
+    for seed in range(100 if shared.SLOW else 4):
         matcher.reset()
         walk(matcher, seed, 5)
         forced = matcher.forced_bytes()
@@ -138,7 +138,7 @@ def test_forced_bytes_and_tokens_are_accepted(matcher: earmark.Matcher) -> None:
 
 
 def test_the_end(matcher: earmark.Matcher) -> None:
-    for seed in range(20):
+    for seed in range(500 if shared.SLOW else 20):
         matcher.reset()
         walk(matcher, seed, 12)
         assert matcher.is_accepting == (EOS in shared.allowed(matcher))
