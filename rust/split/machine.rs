@@ -11,6 +11,10 @@ pub trait ByteMachine {
     /// A state.
     type State: Id + Hash;
 
+    /// Whether a walk has to note where the machine may end: what follows the end of a lexeme is
+    /// for others to say, a recogniser goes on by itself.
+    const NOTES_ENDS: bool;
+
     /// The state after a byte.
     fn step(&mut self, state: Self::State, byte: u8) -> Self::State;
 
@@ -23,6 +27,7 @@ pub trait ByteMachine {
 
 impl ByteMachine for Lexer {
     type State = RegexId;
+    const NOTES_ENDS: bool = true;
 
     #[inline]
     fn step(&mut self, state: RegexId, byte: u8) -> RegexId {
@@ -42,6 +47,7 @@ impl ByteMachine for Lexer {
 
 impl ByteMachine for Recogniser {
     type State = StateId;
+    const NOTES_ENDS: bool = false;
 
     #[inline]
     fn step(&mut self, state: StateId, byte: u8) -> StateId {

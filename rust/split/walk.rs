@@ -122,7 +122,7 @@ pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State, u32, usize) -> Closure>(
             node = next;
             continue;
         }
-        if machine.accepts(state) {
+        if M::NOTES_ENDS && machine.accepts(state) {
             found.ends.push((node, depth + stack.len() as u32));
         }
         if let Some(shortcuts) = &mut shortcuts
