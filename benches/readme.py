@@ -1,8 +1,9 @@
 """Figures that `compare.py --json` wrote → the table of README's section on performance.
 
-    python benches/readme.py results.json
+    python benches/readme.py results.json            # print it
+    python benches/readme.py results.json --write    # put it between README's two comments
 
-Replaces what stands between README's two `benchmarks` comments. Masks are those of fresh grammars.
+Masks are those of fresh grammars.
 """
 
 from __future__ import annotations
@@ -54,11 +55,16 @@ def table(data: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description="write README's table of benchmarks")
     parser.add_argument("results", type=Path, help="what compare.py --json wrote")
-    data = json.loads(parser.parse_args().results.read_text(encoding="utf-8"))
+    parser.add_argument("--write", action="store_true", help="put it into README")
+    options = parser.parse_args()
+    text = table(json.loads(options.results.read_text(encoding="utf-8")))
+    if not options.write:
+        print(text, end="")
+        return
     readme = BENCHES.parent / "README.md"
     before, rest = readme.read_text(encoding="utf-8").split(START)
     _, after = rest.split(END)
-    readme.write_text(f"{before}{START}{table(data)}{END}{after}", encoding="utf-8")
+    readme.write_text(f"{before}{START}{text}{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -52,3 +52,14 @@ def test_comparison_runs(tmp_path: Path) -> None:
     for mode in ("cold", "fresh", "warm"):
         assert 0 < figures[mode]["mask_mean"] < 1e5
         assert len(figures[mode]["masks"]) == figures[mode]["positions"]
+    command = [sys.executable, str(BENCHES / "readme.py"), str(results)]
+    table = subprocess.run(command, check=True, capture_output=True, text=True, timeout=20).stdout
+    assert "earmark: masks" in table
+    assert "| JSON, white space anywhere |" in table
+
+
+def test_vocabularies_are_measured() -> None:
+    shared.tokenizer_text("gpt2")
+    command = [sys.executable, str(BENCHES / "vocabularies.py"), "gpt2"]
+    run = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+    assert "| gpt2 | 50,257 |" in run.stdout
