@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 # Columns in this order; `xgrammar-dynamic` is xgrammar with masks made when first needed.
 NAMES = ("earmark", "llguidance", "xgrammar", "xgrammar-dynamic")
-PEERS = NAMES[1:]
 
 
 class RefusedError(Exception):

@@ -10,7 +10,7 @@ import tvm_ffi  # noqa: F401
 
 from engines import RefusedError, standins
 
-STANDINS = standins.install()
+standins.install()
 
 import xgrammar  # noqa: E402
 

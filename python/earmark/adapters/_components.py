@@ -15,8 +15,6 @@ from earmark.errors import VocabularyError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SPACE = "▁"
-
 _REFUSED_MODELS = {
     "WordPiece": "it drops the white space between words, so no sequence of its tokens says "
     "exactly which text it stands for",
