@@ -44,6 +44,8 @@ const MAX_LEVEL: u32 = 4;
 /// Counters greater than one of these are taken away; tokens longer than it are then looked at one
 /// by one. There are about 100, 300 and 2,000 in a vocabulary of 128,000.
 const REACHES: [u32; 3] = [64, 32, 16];
+/// The most steps of a search by scans; C expressions take up to 2,000.
+const MAX_STEPS: usize = 20_000;
 /// Past this depth in the trie everything is walked, so that recursion stays bounded.
 const MAX_DEPTH: u32 = 64;
 
@@ -55,6 +57,8 @@ pub(super) struct Allow<'a> {
     pub(super) terminals: &'a [TokenBits],
     pub(super) cache: &'a mut Cache,
     pub(super) out: Collector,
+    /// Steps of the search so far.
+    pub(super) steps: usize,
 }
 
 impl Allow<'_> {
@@ -62,7 +66,9 @@ impl Allow<'_> {
     pub(super) fn mask(mut self, state: StateId) -> Mask {
         if self.options.splits {
             self.allow(state, (Trie::ROOT, 0));
-        } else {
+        }
+        if !self.options.splits || self.is_lost() {
+            self.out = Collector::default();
             self.walk_state(state, (Trie::ROOT, 0));
         }
         let recogniser = &self.cache.recogniser;
@@ -75,8 +81,19 @@ impl Allow<'_> {
         self.out.finish(self.vocabulary)
     }
 
+    /// Whether the search has gone on for too long: on very ambiguous grammars there are many ways
+    /// to cut a token into lexemes, and the search by scans tries them all. The walk of whole states
+    /// does not, so it takes over.
+    fn is_lost(&self) -> bool {
+        self.steps > MAX_STEPS || self.out.listed() > 4 * self.vocabulary.len() + MAX_STEPS
+    }
+
     /// Adds the tokens below a node (with its depth) that `state` can go on with.
     fn allow(&mut self, state: StateId, at: (NodeId, u32)) {
+        self.steps += 1;
+        if self.is_lost() {
+            return;
+        }
         let (node, depth) = at;
         let below = self.vocabulary.trie.count_below(node);
         if below <= SMALL || depth >= MAX_DEPTH {
@@ -201,7 +218,8 @@ impl Allow<'_> {
     /// PERF: splitting the remainders by lexer state, once for all rows, instead of walking them
     /// with the recogniser, which meets new states under each new row.
     fn allow_remainders(&mut self, state: StateId, crossing: &Arc<Crossing>, level: u32) {
-        if crossing.remainders.is_empty() {
+        self.steps += 1;
+        if crossing.remainders.is_empty() || self.is_lost() {
             return;
         }
         if level >= MAX_LEVEL {
@@ -249,6 +267,10 @@ impl Allow<'_> {
     /// PERF: cached splits of remainders of a few nodes took gigabytes where every lexeme is one
     /// character, and gained nothing elsewhere.
     fn allow_tiny(&mut self, state: StateId, trie: &Trie, node: NodeId) {
+        self.steps += 1;
+        if self.is_lost() {
+            return;
+        }
         let bytes: ByteSet = trie.children(node).map(|child| trie.byte(child)).collect();
         for scan in self.cache.recogniser.scans_on(state, &bytes) {
             let lexer = self.cache.recogniser.lexer_mut();

@@ -192,6 +192,7 @@ impl Engine {
             terminals: &self.terminals,
             cache,
             out: Collector::default(),
+            steps: 0,
         };
         let mask = Arc::new(allow.mask(state));
         if self.options.mask_cache {

@@ -56,6 +56,11 @@ pub(super) struct Collector {
 }
 
 impl Collector {
+    /// How many tokens were added one by one, repeated ones included.
+    pub(super) fn listed(&self) -> usize {
+        self.list.len()
+    }
+
     pub(super) fn add_list(&mut self, tokens: &[TokenId]) {
         self.list.extend_from_slice(tokens);
     }
