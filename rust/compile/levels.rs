@@ -4,7 +4,8 @@
 //! `A → A γ B₀ | A δ | B₀`, `B₀ → β`. The levels of an expression grammar turn into one, and after
 //! an operand all operators lead on from one item instead of one a level.
 //!
-//! PERF: C expressions have ten binary levels; with them a mask cost 480 µs, without 60.
+//! PERF: C expressions have ten binary levels. With this pass and `merge`, a mask of
+//! `grammars/c_subset.gbnf` costs 190 µs instead of 480, one of `expressions.gbnf` 17 instead of 60.
 
 use rustc_hash::FxHashMap;
 

@@ -21,10 +21,10 @@
 //!    also means that rows tell contexts apart only where something different can follow.
 //!
 //! PERF: one item for a dot, with an interned set of return addresses. With an item for each return
-//! address, a level of precedence carries those of all levels above it: C expressions had 1,000
-//! items a row and took 360 µs a token. With tail calls for right recursion alone there are few
-//! items, but rows that are alike are not equal, and fewer masks repeat: 2.5 times the time on
-//! ambiguous brackets.
+//! address, a level of precedence carries those of all levels above it: accepting a token of
+//! `grammars/c_subset.gbnf` took 360 µs, now 2. With tail calls for right recursion alone there are
+//! few items, but rows that are alike are not equal, and fewer masks repeat: 225 µs a mask of
+//! `ambiguous.gbnf` instead of 80, and 10 now that addresses name contexts.
 //!
 //! Productions have no empty right-hand sides (`compile/` sees to it), so nullable symbols, hidden
 //! recursion and cycles need nothing here.

@@ -8,7 +8,8 @@
 //! - which nonterminals of the same row it returns to (*called*: those predicted in the midst of a
 //!   production, from which tail calls lead to B).
 //!
-//! PERF: computing this per row made a row of C expressions cost 50 µs, most of a mask's time.
+//! PERF: computing this per row, a mask of `grammars/c_subset.gbnf` took 1,110 µs, now 570 (and less
+//! with later changes).
 
 use std::sync::Arc;
 

@@ -42,9 +42,9 @@ const TINY: usize = 16;
 /// ways to split a token into lexemes multiply.
 const MAX_LEVEL: u32 = 4;
 /// Counters greater than one of these are taken away; tokens longer than it are then looked at one
-/// by one. There are about 100, 300 and 2,000 in a vocabulary of 128,000.
+/// by one. Llama 3's vocabulary of 128,000 has 123, 231 and 1,312 of them.
 const REACHES: [u32; 3] = [64, 32, 16];
-/// The most steps of a search by scans; C expressions take up to 2,000.
+/// The most steps of a search by scans; `grammars/c_subset.gbnf` takes up to 1,321.
 const MAX_STEPS: usize = 20_000;
 /// Past this depth in the trie everything is walked, so that recursion stays bounded.
 const MAX_DEPTH: u32 = 64;

@@ -132,7 +132,8 @@ impl Split {
     /// exactly as `state` does for `reach` bytes and allows at least as much after them (see
     /// [`Lexer::clamp`]): only longer tokens can differ.
     ///
-    /// PERF: a walk for each count of `[^"]{0,60}` took 1 to 5 ms, this takes 20 to 100 µs.
+    /// PERF: with a walk for each count of `[^"]{0,60}`, the masks of `grammars/chess.gbnf` on a
+    /// vocabulary never used before took 190 µs in the mean, 24 with this.
     #[must_use]
     pub fn patched(
         &self,
