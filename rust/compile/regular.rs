@@ -15,6 +15,10 @@ use crate::lexer::{EPSILON, RegexSet};
 /// Deeper nesting in rules stays in productions; in terminals it is an error. Nested alternatives
 /// are copied into the level above, so the cost grows with the square of this.
 const MAX_DEPTH: u32 = 250;
+/// Larger regular expressions in rules stay in productions, which share what is shared; in
+/// terminals they are an error. (`A: B B`, `B: C C`, … doubles with each line.)
+const MAX_SIZE_IN_RULES: u64 = 1 << 16;
+const MAX_SIZE: u64 = 1 << 21;
 /// The most character ranges in all classes together.
 const MAX_CLASS_RANGES: usize = 1 << 21;
 
@@ -53,7 +57,7 @@ pub(super) fn find_regular(grammar: &Grammar, fold: bool) -> Result<Regular, Gra
     let mut finder = Finder {
         grammar,
         fold,
-        depths: vec![0; grammar.exprs.len() * 2],
+        sizes: vec![0; grammar.exprs.len() * 2],
         class_ranges: 0,
         regular: Regular {
             regexes: RegexSet::default(),
@@ -108,8 +112,8 @@ struct Finder<'a> {
     grammar: &'a Grammar,
     fold: bool,
     regular: Regular,
-    /// Nesting of regular expressions.
-    depths: Vec<u32>,
+    /// Sizes of regular expressions, shared parts counted wherever they stand.
+    sizes: Vec<u64>,
     class_ranges: usize,
 }
 
@@ -145,12 +149,15 @@ impl Finder<'_> {
         let (expr, context) = place(at);
         let grammar = self.grammar;
         let expr = &grammar.exprs[expr];
-        let (mut parts, mut depth) = (Vec::new(), 0);
-        let compound = matches!(expr, Expr::Seq(_) | Expr::Alt(_) | Expr::Repeat { .. });
+        let mut parts = Vec::new();
+        let mut size = match expr {
+            Expr::Literal(bytes) => bytes.len() as u64,
+            _ => 1,
+        };
         for part in (0..).map_while(|index| part(grammar, at, index)) {
             let Some(regex) = self.regular.found[part] else { return Ok(()) };
             parts.push(regex);
-            depth = depth.max(self.depths[part] + u32::from(compound));
+            size += self.sizes[part];
         }
         let terminal = match expr {
             Expr::Symbol(symbol) => grammar.symbols[*symbol].kind == SymbolKind::Terminal,
@@ -161,17 +168,13 @@ impl Finder<'_> {
         if context == Context::Rule && !terminal && !self.fold {
             return Ok(());
         }
-        if depth > MAX_DEPTH {
-            return match context {
-                Context::Rule => Ok(()),
-                Context::Terminal => Err(GrammarError::new(
-                    GrammarErrorKind::Limit,
-                    format!("a terminal is nested {depth} deep; the limit is {MAX_DEPTH}"),
-                )
-                .with_hint("write it with fewer nested groups, or as rules")),
-            };
+        let limit = if context == Context::Rule { MAX_SIZE_IN_RULES } else { MAX_SIZE };
+        if size > limit && !terminal {
+            return too_large(context, || {
+                format!("a terminal has more than {MAX_SIZE} parts, shared ones counted each time")
+            });
         }
-        self.depths[at] = depth;
+        self.sizes[at] = size;
         let set = &mut self.regular.regexes;
         let mut regex = match expr {
             Expr::Literal(bytes) => set.literal(bytes),
@@ -199,7 +202,22 @@ impl Finder<'_> {
         if context == Context::Rule && terminal {
             regex = set.concat(regex, self.regular.ignored);
         }
+        let depth = set.depth(regex);
+        if depth > MAX_DEPTH {
+            return too_large(context, || {
+                format!("a terminal is nested {depth} deep; the limit is {MAX_DEPTH}")
+            });
+        }
         self.regular.found[at] = Some(regex);
         Ok(())
+    }
+}
+
+/// In a rule the expression stays in productions; a terminal is refused.
+fn too_large(context: Context, message: impl FnOnce() -> String) -> Result<(), GrammarError> {
+    match context {
+        Context::Rule => Ok(()),
+        Context::Terminal => Err(GrammarError::new(GrammarErrorKind::Limit, message())
+            .with_hint("write it with fewer nested groups, or as rules")),
     }
 }

@@ -37,12 +37,13 @@ impl CalledSets {
         self.0.intern(members).0
     }
 
-    fn union(&mut self, left: CalledId, right: CalledId) -> CalledId {
-        if left == right {
-            return left;
+    /// The nonterminals of all sets, of which there is at least one.
+    fn union_of(&mut self, mut sets: impl Iterator<Item = CalledId> + Clone) -> CalledId {
+        if let (Some(only), None) = (sets.clone().next(), sets.clone().nth(1)) {
+            return only;
         }
-        let mut members = self.members(left).to_vec();
-        members.extend_from_slice(self.members(right));
+        let mut members: Vec<NonterminalId> =
+            sets.by_ref().flat_map(|set| self.members(set)).copied().collect();
         members.sort_unstable();
         members.dedup();
         self.intern(&members)
@@ -62,7 +63,6 @@ pub(super) struct Returns {
     only: FxHashMap<(ContextId, CalledId), ReturnSetId>,
     sets: SliceInterner<ReturnSetId, ReturnId>,
     unions: FxHashMap<(ReturnSetId, ReturnSetId), ReturnSetId>,
-    scratch: Vec<(ContextId, CalledId)>,
 }
 
 impl Returns {
@@ -73,7 +73,6 @@ impl Returns {
             only: FxHashMap::default(),
             sets: SliceInterner::default(),
             unions: FxHashMap::default(),
-            scratch: Vec::new(),
         };
         returns.sets.intern(&[]);
         // No context calls the start symbol; the address only has to be different from all others.
@@ -127,26 +126,32 @@ impl Returns {
         if let Some(&known) = self.unions.get(&pair) {
             return known;
         }
-        let mut members = std::mem::take(&mut self.scratch);
-        members.clear();
-        let both = [self.sets.get(left), self.sets.get(right)].concat();
-        members.extend(both.into_iter().map(|id| self.addresses[id]));
-        members.sort_unstable_by_key(|&(context, _)| context);
-        // Addresses of one context become one.
-        members.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            if same {
-                kept.1 = called.union(kept.1, next.1);
-            }
-            same
-        });
-        let mut ids: Vec<ReturnId> =
-            members.iter().map(|&(context, called)| self.address_of(context, called)).collect();
-        self.scratch = members;
-        ids.sort_unstable();
-        let set = self.sets.intern(&ids).0;
+        let set = self.union_of(called, &[left, right]);
         self.unions.insert(pair, set);
         set
+    }
+
+    /// The addresses of all sets; in one go, since the union of many grows with each.
+    pub(super) fn union_of(
+        &mut self,
+        called: &mut CalledSets,
+        sets: &[ReturnSetId],
+    ) -> ReturnSetId {
+        let mut members: Vec<(ContextId, CalledId)> = sets
+            .iter()
+            .flat_map(|&set| self.sets.get(set))
+            .map(|&address| self.addresses[address])
+            .collect();
+        members.sort_unstable();
+        members.dedup();
+        // Addresses of one context become one.
+        let mut ids: Vec<ReturnId> = Vec::new();
+        for group in members.chunk_by(|a, b| a.0 == b.0) {
+            let all = called.union_of(group.iter().map(|&(_, called)| called));
+            ids.push(self.address_of(group[0].0, all));
+        }
+        ids.sort_unstable();
+        self.sets.intern(&ids).0
     }
 
     pub(super) fn memory_bytes(&self) -> usize {

@@ -122,7 +122,7 @@ impl Rows {
         }
         let context = self.sets[from].context;
         let mut kernel = Vec::new();
-        let mut completed = NOWHERE;
+        let mut completed: Vec<ReturnSetId> = Vec::new();
         for index in 0..self.kernels.get(from).len() {
             let item = self.kernels.get(from)[index];
             match program.symbol(item.dot) {
@@ -133,16 +133,13 @@ impl Rows {
                         let returns = self.advance_returns(context, outer, advance);
                         match advance.dot {
                             Some(dot) => kernel.push(Item { dot, returns }),
-                            None => {
-                                completed =
-                                    self.returns.union(&mut self.called, completed, returns);
-                            }
+                            None => completed.push(returns),
                         }
                     }
                 }
                 Some(symbol) if symbol == terminal => {
                     if program.is_last(item.dot) {
-                        completed = self.returns.union(&mut self.called, completed, item.returns);
+                        completed.push(item.returns);
                     } else {
                         kernel.push(Item { dot: program.next(item.dot), returns: item.returns });
                     }
@@ -150,6 +147,14 @@ impl Rows {
                 _ => {}
             }
         }
+        completed.sort_unstable();
+        completed.dedup();
+        let completed = match completed[..] {
+            [] => NOWHERE,
+            [one] => one,
+            [one, other] => self.returns.union(&mut self.called, one, other),
+            _ => self.returns.union_of(&mut self.called, &completed),
+        };
         for index in 0..self.returns.set(completed).len() {
             let address = self.returns.set(completed)[index];
             kernel.extend_from_slice(&self.completion(program, address));
@@ -256,18 +261,22 @@ impl Rows {
     /// Sorts items; those of one dot become one.
     fn merge(&mut self, items: &mut Vec<Item>) {
         items.sort_unstable();
-        let mut kept = 0;
-        for index in 0..items.len() {
-            let item = items[index];
-            if kept > 0 && items[kept - 1].dot == item.dot {
-                let last = &mut items[kept - 1].returns;
-                *last = self.returns.union(&mut self.called, *last, item.returns);
-            } else {
-                items[kept] = item;
-                kept += 1;
-            }
+        items.dedup();
+        if items.windows(2).all(|pair| pair[0].dot != pair[1].dot) {
+            return;
         }
-        items.truncate(kept);
+        let merge = |group: &[Item]| {
+            let returns = match group {
+                [one] => one.returns,
+                [one, other] => self.returns.union(&mut self.called, one.returns, other.returns),
+                _ => {
+                    let sets: Vec<ReturnSetId> = group.iter().map(|item| item.returns).collect();
+                    self.returns.union_of(&mut self.called, &sets)
+                }
+            };
+            Item { dot: group[0].dot, returns }
+        };
+        *items = items.chunk_by(|a, b| a.dot == b.dot).map(merge).collect();
     }
 
     fn intern(&mut self, program: &Program, mut kernel: Vec<Item>) -> RowId {

@@ -49,6 +49,8 @@ struct Facts {
     largest_count: u32,
     /// Whether it repeats nothing: its texts are few or short.
     finite: bool,
+    /// How deep a derivative has to go down: the nesting, but for last parts of sequences.
+    depth: u32,
 }
 
 /// A set of expressions that share parts.
@@ -96,6 +98,11 @@ impl RegexSet {
     /// (up to collisions of 128 bits).
     pub fn identity(&self, id: RegexId) -> u128 {
         self.facts[id].identity
+    }
+
+    /// The nesting of an expression, but for last parts of sequences.
+    pub fn depth(&self, id: RegexId) -> u32 {
+        self.facts[id].depth
     }
 
     /// Whether an expression repeats nothing, apart from optional parts.
@@ -325,7 +332,13 @@ impl RegexSet {
             Node::Or(parts) => parts.iter().all(|&part| self.is_finite(part)),
             &Node::Repeat(part, _, max) => max == 1 && self.is_finite(part),
         };
-        self.facts.push(Facts { nullable, first, identity, largest_count, finite });
+        let depth = match &node {
+            Node::Dead | Node::Epsilon | Node::Bytes(_) => 0,
+            &Node::Concat(head, tail) => self.depth(tail).max(self.depth(head) + 1),
+            Node::Or(parts) => parts.iter().map(|&part| self.depth(part) + 1).max().unwrap_or(0),
+            &Node::Repeat(part, ..) => self.depth(part) + 1,
+        };
+        self.facts.push(Facts { nullable, first, identity, largest_count, finite, depth });
         let id = self.nodes.push(node.clone());
         self.known.insert(node, id);
         id
