@@ -37,7 +37,14 @@ def allocate_masks(batch: int, vocabulary: Vocabulary) -> npt.NDArray[np.int32]:
     """
     import numpy as np
 
-    return np.zeros((batch, -(-vocabulary.width // WORD_BITS)), np.int32)
+    width = getattr(vocabulary, "width", None)
+    if not isinstance(width, int):
+        msg = f"vocabulary is a Vocabulary, not {type(vocabulary).__name__}"
+        raise TypeError(msg)
+    if batch < 0:
+        msg = f"batch {batch} is no number of rows"
+        raise ValueError(msg)
+    return np.zeros((batch, -(-width // WORD_BITS)), np.int32)
 
 
 def apply_mask(logits: Logits, mask: Masks) -> None:

@@ -1,11 +1,21 @@
 //! What may come next, and why a token can't: for people.
 //!
 //! Runs the grammar without optimisations, so that the names are those of the user's terminals.
+//! Where that would take long (large or very ambiguous grammars), the optimised one is run, and
+//! what has no name there is told by the characters that may come.
 
-use crate::grammar::TokenRef;
+use crate::byteset::ByteSet;
+use crate::grammar::{SymbolKind, TokenRef};
 use crate::index::{Id, StateId, TokenId};
-use crate::matcher::{Matcher, Step, run};
+use crate::matcher::{Matcher, Step};
 use crate::recogniser::{DEAD, Recogniser};
+use crate::vocab::bits::TokenBits;
+
+/// Grammars are run without optimisations up to this size, and within this memory.
+const MAX_EXPRESSIONS: usize = 10_000;
+const MAX_REGEXES: usize = 50_000;
+const MAX_DOTS: usize = 2_000;
+const MAX_BYTES: usize = 8 << 20;
 
 /// The most names that a message lists.
 const MAX_NAMES: usize = 12;
@@ -17,8 +27,7 @@ impl Matcher {
         if self.is_finished() {
             return Vec::new();
         }
-        let mut recogniser = Recogniser::new(&self.engine().plain().0);
-        let state = self.replay_plain(&mut recogniser);
+        let (recogniser, state) = self.readable();
         names(&recogniser, state)
     }
 
@@ -62,8 +71,7 @@ impl Matcher {
     /// Where inside the bytes the grammar is left, and what was expected there.
     pub fn explain_bytes(&self, bytes: &[u8]) -> String {
         let shown = crate::grammar::quote(bytes);
-        let mut recogniser = Recogniser::new(&self.engine().plain().0);
-        let mut state = self.replay_plain(&mut recogniser);
+        let (mut recogniser, mut state) = self.readable();
         for (at, &byte) in bytes.iter().enumerate() {
             let next = recogniser.step(state, byte);
             if next == DEAD {
@@ -94,42 +102,78 @@ impl Matcher {
         })
     }
 
-    fn replay_plain(&self, recogniser: &mut Recogniser) -> StateId {
+    /// A recogniser of the user's own terminals, and its state after the steps so far.
+    fn readable(&self) -> (Recogniser, StateId) {
+        let engine = self.engine();
+        let optimised = engine.grammar();
+        if optimised.source.exprs.len() <= MAX_EXPRESSIONS
+            && optimised.lexer.regexes().len() <= MAX_REGEXES
+        {
+            let (plain, terminals) = engine.plain();
+            let mut recogniser = Recogniser::new(plain);
+            if plain.program.len() <= MAX_DOTS
+                && let Some(state) = self.replay_on(&mut recogniser, terminals, MAX_BYTES)
+            {
+                return (recogniser, state);
+            }
+        }
+        let mut recogniser = Recogniser::new(optimised);
+        let state = self.replay_on(&mut recogniser, engine.terminals(), usize::MAX);
+        (recogniser, state.unwrap_or(Recogniser::START))
+    }
+
+    /// The state after the steps so far; `None` if it takes more than `limit` bytes to find.
+    fn replay_on(
+        &self,
+        recogniser: &mut Recogniser,
+        terminals: &[TokenBits],
+        limit: usize,
+    ) -> Option<StateId> {
         let vocabulary = self.engine().vocabulary();
-        let terminals = &self.engine().plain().1;
         let mut state = Recogniser::START;
         for step in self.steps() {
-            state = match step {
-                Step::End(_) => state,
-                Step::Bytes(bytes) => run(recogniser, state, bytes),
-                &Step::Token(token) => {
-                    let mut next = if vocabulary.is_special(token) {
-                        DEAD
-                    } else {
-                        run(recogniser, state, vocabulary.token_bytes(token))
-                    };
-                    for terminal in recogniser.token_terminals(state).to_vec() {
-                        if terminals[terminal.index()].contains(token) {
-                            let scanned = recogniser.step_token(state, terminal);
-                            next = recogniser.union(next, scanned);
-                        }
-                    }
-                    next
-                }
+            let (mut next, text): (StateId, &[u8]) = match step {
+                Step::End(_) => continue,
+                Step::Bytes(bytes) => (state, bytes),
+                &Step::Token(token) if vocabulary.is_special(token) => (DEAD, &[]),
+                &Step::Token(token) => (state, vocabulary.token_bytes(token)),
             };
+            for &byte in text {
+                next = recogniser.step(next, byte);
+                if recogniser.memory_bytes() > limit {
+                    return None;
+                }
+            }
+            if let &Step::Token(token) = step {
+                for terminal in recogniser.token_terminals(state).to_vec() {
+                    if terminals[terminal.index()].contains(token) {
+                        let scanned = recogniser.step_token(state, terminal);
+                        next = recogniser.union(next, scanned);
+                    }
+                }
+            }
+            state = next;
         }
-        state
+        Some(state)
     }
 }
 
 /// The terminals that may come next or are under way in a state.
 fn names(recogniser: &Recogniser, state: StateId) -> Vec<String> {
     let grammar = recogniser.grammar();
+    let source = &grammar.source.symbols[grammar.source.start];
     let mut names: Vec<String> = recogniser
         .scans(state)
         .iter()
-        .map(|scan| grammar.lexemes[scan.lexeme].name.clone())
-        .filter(|name| !name.is_empty())
+        .map(|scan| {
+            let name = &grammar.lexemes[scan.lexeme].name;
+            let whole = source.kind == SymbolKind::Terminal && *name == source.name;
+            if name.is_empty() || whole {
+                describe(recogniser.lexer().first(scan.rest))
+            } else {
+                name.clone()
+            }
+        })
         .collect();
     for &terminal in recogniser.token_terminals(state) {
         let terminal = &grammar.tokens[terminal];
@@ -145,6 +189,24 @@ fn names(recogniser: &Recogniser, state: StateId) -> Vec<String> {
         names.push("end of text".to_owned());
     }
     names
+}
+
+/// Bytes as a class, as in `[0-9a-f]`.
+fn describe(bytes: &ByteSet) -> String {
+    let mut shown = String::from("[");
+    let all: Vec<u8> = bytes.iter().collect();
+    for run in all.chunk_by(|a, b| a + 1 == *b) {
+        let (first, last) = (run[0], run[run.len() - 1]);
+        shown.extend(std::ascii::escape_default(first).map(char::from));
+        if run.len() > 2 {
+            shown.push('-');
+        }
+        if run.len() > 1 {
+            shown.extend(std::ascii::escape_default(last).map(char::from));
+        }
+    }
+    shown.push(']');
+    shown
 }
 
 fn list(names: &[String]) -> String {

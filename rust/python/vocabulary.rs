@@ -34,6 +34,8 @@ impl PyVocabulary {
         width: Option<&Bound<'_, PyAny>>,
         encode: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        // The first mask needs numpy; importing it takes a tenth of a second, better spent here.
+        py.import("numpy")?;
         let tokens = token_texts(tokens)?;
         let eos = token_ids(eos_token_ids, vocabulary_error)?;
         let special = match special_token_ids {
