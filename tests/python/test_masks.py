@@ -106,7 +106,7 @@ def test_a_walk_of_random_tokens(
     del prefixes
     recogniser = stacks.Recogniser(root())
     matcher = earmark.Matcher(shared.load(file), shared.vocabulary(model))
-    for seed in range(50 if shared.SLOW else 1):
+    for seed in range(10 if shared.SLOW else 1):
         matcher.reset()
         walk(model, recogniser, matcher, np.random.default_rng(7 + seed))
 
