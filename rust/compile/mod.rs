@@ -62,6 +62,11 @@ impl CompileOptions {
     };
 }
 
+/// Grammars with at most this many nonterminals can't nest too deeply.
+const FEW_NONTERMINALS: usize = 300;
+/// About 500 rules deep, where the first mask takes a second.
+const MAX_LEFT_NESTING: usize = 1 << 17;
+
 /// Compiles a grammar.
 ///
 /// # Errors
@@ -109,5 +114,62 @@ pub fn compile(
         merge::merge_alternatives(&mut bnf, &mut regular.regexes);
     }
     prune::prune(&mut bnf);
-    Ok(layout::lay_out(grammar, regular, &bnf))
+    let compiled = layout::lay_out(grammar, regular, &bnf);
+    if compiled.program.nonterminals() > FEW_NONTERMINALS
+        && compiled.program.left_nesting() > MAX_LEFT_NESTING
+    {
+        return Err(GrammarError::new(
+            GrammarErrorKind::Limit,
+            "rules nest too deeply at their left ends: hundreds begin with one another, each with \
+             something behind",
+        )
+        .with_hint("write the repetition with `*`, `+` or a count instead of a chain of rules"));
+    }
+    Ok(compiled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frontend::gbnf;
+
+    fn compiled(text: &str) -> Result<CompiledGrammar, GrammarError> {
+        compile(&Arc::new(gbnf::parse(text, "root")?), &CompileOptions::default())
+    }
+
+    /// `root ::= r0`, `rᵢ ::= BODY` with the next rule's name for `@`, and a last rule.
+    fn chain(length: usize, body: &str) -> String {
+        let rule = |index: usize| {
+            format!("r{index} ::= {}\n", body.replace('@', &format!("r{}", index + 1)))
+        };
+        let rules: String = (0..length).map(rule).collect();
+        format!("root ::= r0\n{rules}r{length} ::= \"a\"\n")
+    }
+
+    #[test]
+    fn rules_that_double_stay_small() {
+        for body in ["@ @", "@ @ | \"\"", "@ | \"x\" @"] {
+            assert!(compiled(&chain(60, body)).is_ok(), "{body}");
+        }
+    }
+
+    #[test]
+    fn nested_stars_are_one_star() {
+        let text = format!("root ::= {}\"a\"{}", "(".repeat(10_000), ")*".repeat(10_000));
+        let grammar = compiled(&text).unwrap();
+        assert_eq!(grammar.lexemes.len(), 1);
+    }
+
+    #[test]
+    fn deep_nesting_at_the_left_is_refused() {
+        let error = compiled(&chain(1_000, "@ @ | \"\"")).unwrap_err();
+        assert_eq!(error.kind(), GrammarErrorKind::Limit);
+        assert!(compiled(&chain(50_000, "@ \"b\" | \"c\"")).is_ok());
+    }
+
+    #[test]
+    fn grammars_without_texts_are_refused() {
+        let error = compiled("root ::= \"a\" root").unwrap_err();
+        assert_eq!(error.kind(), GrammarErrorKind::Empty);
+    }
 }

@@ -101,7 +101,8 @@ impl Flow {
     }
 }
 
-fn predict(program: &Program, sets: &mut CalledSets, nonterminal: NonterminalId) -> Prediction {
+/// Where everything returns to that a call of a nonterminal predicts.
+fn flows_from(program: &Program, nonterminal: NonterminalId) -> FxHashMap<NonterminalId, Flow> {
     let mut flows: FxHashMap<NonterminalId, Flow> = FxHashMap::default();
     flows.insert(nonterminal, Flow { inherits: true, called: Vec::new() });
     let mut changed = vec![nonterminal];
@@ -121,6 +122,18 @@ fn predict(program: &Program, sets: &mut CalledSets, nonterminal: NonterminalId)
             }
         }
     }
+    flows
+}
+
+/// How many return addresses a call of a nonterminal predicts beyond one for each nonterminal: the
+/// square of how deep rules nest at their left ends with something behind each. A row's work grows
+/// with the cube of that depth.
+pub(super) fn left_nesting(program: &Program, nonterminal: NonterminalId) -> usize {
+    flows_from(program, nonterminal).values().map(|flow| flow.called.len().saturating_sub(1)).sum()
+}
+
+fn predict(program: &Program, sets: &mut CalledSets, nonterminal: NonterminalId) -> Prediction {
+    let flows = flows_from(program, nonterminal);
     let mut advances: FxHashMap<Sym, Vec<Advance>> = FxHashMap::default();
     let mut items = 0;
     for (&predicted, Flow { inherits, called }) in &flows {

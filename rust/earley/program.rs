@@ -109,6 +109,15 @@ impl Program {
         self.after.is_empty()
     }
 
+    /// How many return addresses the first row has to tell apart, beyond one for each nonterminal.
+    /// The time a row takes grows with more than this.
+    pub fn left_nesting(&self) -> usize {
+        match self.start.and_then(|dot| self.after(dot)) {
+            Some(Sym::Nonterminal(start)) => super::predict::left_nesting(self, start),
+            _ => 0,
+        }
+    }
+
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
         self.len() * size_of::<Option<Sym>>() + self.len() / 2 * 4 + self.nonterminals() * 24
