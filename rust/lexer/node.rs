@@ -147,6 +147,9 @@ impl RegexSet {
 
     /// One expression after the other.
     pub fn concat(&mut self, head: RegexId, tail: RegexId) -> RegexId {
+        if tail == EPSILON || head == DEAD {
+            return head;
+        }
         // The parts of `head`, to be put before `tail` one by one from the last.
         let mut parts = Vec::new();
         let mut rest = head;
