@@ -33,24 +33,22 @@ fn is_nullable(nullable: &[bool], symbol: Sym) -> bool {
 
 /// Adds the variants of a production without some of its nullable symbols.
 fn expand(bnf: &mut Bnf, nullable: &mut Vec<bool>, head: NonterminalId, symbols: &[Sym]) {
+    let places: Vec<usize> =
+        (0..symbols.len()).filter(|&place| is_nullable(nullable, symbols[place])).collect();
+    let solid = symbols.iter().rposition(|&symbol| !is_nullable(nullable, symbol));
     let mut head = head;
-    let mut rest = symbols;
-    // The chain: `A → x N …` becomes `A → x N T`, `T → …`.
-    while rest.iter().filter(|&&symbol| is_nullable(nullable, symbol)).count() > 2 {
-        let cut = 1 + rest
-            .iter()
-            .position(|&symbol| is_nullable(nullable, symbol))
-            .expect("there are more than two");
-        let (front, back) = rest.split_at(cut);
+    let mut start = 0;
+    // The chain: `A → x N …` becomes `A → x N T`, `T → …`; the last two need none.
+    for &place in &places[..places.len().saturating_sub(2)] {
         let tail = bnf.productions.push(Vec::new());
-        nullable.push(back.iter().all(|&symbol| is_nullable(nullable, symbol)));
-        let mut chained = front.to_vec();
+        nullable.push(solid.is_none_or(|solid| solid <= place));
+        let mut chained = symbols[start..=place].to_vec();
         chained.push(Sym::Nonterminal(tail));
         add_variants(bnf, nullable, head, &chained);
         head = tail;
-        rest = back;
+        start = place + 1;
     }
-    add_variants(bnf, nullable, head, rest);
+    add_variants(bnf, nullable, head, &symbols[start..]);
 }
 
 /// At most two symbols are nullable, hence at most four variants.
