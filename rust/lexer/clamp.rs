@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::node::{Node, RegexSet, UNBOUNDED};
+use super::node::{DEAD, EPSILON, Node, RegexSet, UNBOUNDED};
 use crate::index::RegexId;
 
 impl RegexSet {
@@ -21,45 +21,22 @@ impl RegexSet {
         limit: u32,
         memo: &mut FxHashMap<RegexId, RegexId>,
     ) -> RegexId {
-        let mut stack = vec![root];
-        while let Some(&id) = stack.last() {
-            if memo.contains_key(&id) {
-                stack.pop();
-                continue;
+        let large = |set: &Self, id| set.largest_count(id) > limit;
+        self.rebuild(root, memo, large, |set, node, memo| match *node {
+            Node::Concat(head, tail) => set.concat(memo[&head], memo[&tail]),
+            Node::Or(ref parts) => {
+                let parts: Vec<RegexId> = parts.iter().map(|part| memo[part]).collect();
+                set.or(&parts)
             }
-            if self.largest_count(id) <= limit {
-                memo.insert(id, id);
-                stack.pop();
-                continue;
+            Node::Repeat(part, min, max) => {
+                let max = if max > limit { UNBOUNDED } else { max };
+                set.repeat_raw(memo[&part], min.min(limit + 1), max)
             }
-            let parts: Vec<RegexId> = match self.node(id) {
-                &Node::Concat(head, tail) => vec![head, tail],
-                Node::Or(parts) => parts.to_vec(),
-                &Node::Repeat(part, ..) => vec![part],
-                Node::Dead | Node::Epsilon | Node::Bytes(_) => Vec::new(),
-            };
-            let before = stack.len();
-            stack.extend(parts.iter().filter(|part| !memo.contains_key(part)));
-            if stack.len() > before {
-                continue;
-            }
-            let clamped = match *self.node(id) {
-                Node::Concat(head, tail) => self.concat(memo[&head], memo[&tail]),
-                Node::Or(_) => {
-                    let parts: Vec<RegexId> = parts.iter().map(|part| memo[part]).collect();
-                    self.or(&parts)
-                }
-                Node::Repeat(part, min, max) => {
-                    let min = min.min(limit + 1);
-                    let max = if max > limit { UNBOUNDED } else { max };
-                    self.repeat_raw(memo[&part], min, max)
-                }
-                Node::Dead | Node::Epsilon | Node::Bytes(_) => id,
-            };
-            memo.insert(id, clamped);
-            stack.pop();
-        }
-        memo[&root]
+            // They have no counters.
+            Node::Dead => DEAD,
+            Node::Epsilon => EPSILON,
+            Node::Bytes(bytes) => set.bytes(bytes),
+        })
     }
 }
 

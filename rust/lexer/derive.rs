@@ -94,43 +94,59 @@ impl RegexSet {
     /// The texts of `root` except the empty one.
     pub fn without_empty(&mut self, root: RegexId) -> RegexId {
         let mut memo: FxHashMap<RegexId, RegexId> = FxHashMap::default();
+        let nullable = |set: &Self, id| set.is_nullable(id);
+        self.rebuild(root, &mut memo, nullable, |set, node, memo| match *node {
+            Node::Concat(head, tail) => {
+                let left = set.concat(memo[&head], tail);
+                set.or(&[left, memo[&tail]])
+            }
+            Node::Or(ref parts) => {
+                let parts: Vec<RegexId> = parts.iter().map(|part| memo[part]).collect();
+                set.or(&parts)
+            }
+            Node::Repeat(part, _, max) => {
+                let max = if max == UNBOUNDED { UNBOUNDED } else { max - 1 };
+                let rest = set.repeat_raw(part, 0, max);
+                set.concat(memo[&part], rest)
+            }
+            Node::Dead | Node::Epsilon | Node::Bytes(_) => DEAD,
+        })
+    }
+
+    /// Makes an expression anew from its parts, those first; `memo` holds what came of each. Where
+    /// `changes` says no, an expression stays as it is, parts and all.
+    pub(super) fn rebuild(
+        &mut self,
+        root: RegexId,
+        memo: &mut FxHashMap<RegexId, RegexId>,
+        changes: impl Fn(&Self, RegexId) -> bool,
+        make: impl Fn(&mut Self, &Node, &FxHashMap<RegexId, RegexId>) -> RegexId,
+    ) -> RegexId {
         let mut stack = vec![root];
         while let Some(&id) = stack.last() {
             if memo.contains_key(&id) {
                 stack.pop();
                 continue;
             }
-            let parts: Vec<RegexId> = match self.node(id) {
-                _ if !self.is_nullable(id) => Vec::new(),
-                &Node::Concat(head, tail) => vec![head, tail],
-                Node::Or(parts) => parts.to_vec(),
-                &Node::Repeat(part, ..) => vec![part],
-                Node::Dead | Node::Epsilon | Node::Bytes(_) => Vec::new(),
-            };
-            let before = stack.len();
-            stack.extend(parts.iter().filter(|part| !memo.contains_key(part)));
-            if stack.len() > before {
+            if !changes(self, id) {
+                memo.insert(id, id);
+                stack.pop();
                 continue;
             }
-            let stripped = match *self.node(id) {
-                _ if !self.is_nullable(id) => id,
-                Node::Concat(head, tail) => {
-                    let left = self.concat(memo[&head], tail);
-                    self.or(&[left, memo[&tail]])
-                }
-                Node::Or(_) => {
-                    let parts: Vec<RegexId> = parts.iter().map(|part| memo[part]).collect();
-                    self.or(&parts)
-                }
-                Node::Repeat(part, _, max) => {
-                    let max = if max == UNBOUNDED { UNBOUNDED } else { max - 1 };
-                    let rest = self.repeat_raw(part, 0, max);
-                    self.concat(memo[&part], rest)
-                }
-                Node::Dead | Node::Epsilon | Node::Bytes(_) => DEAD,
+            let node = self.node(id).clone();
+            let parts: &[RegexId] = match &node {
+                Node::Concat(head, tail) => &[*head, *tail],
+                Node::Or(parts) => parts,
+                Node::Repeat(part, ..) => &[*part],
+                Node::Dead | Node::Epsilon | Node::Bytes(_) => &[],
             };
-            memo.insert(id, stripped);
-            stack.pop();
+            let known = stack.len();
+            stack.extend(parts.iter().filter(|part| !memo.contains_key(part)));
+            if stack.len() == known {
+                let made = make(self, &node, memo);
+                memo.insert(id, made);
+                stack.pop();
+            }
         }
         memo[&root]
     }

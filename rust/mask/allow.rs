@@ -6,7 +6,7 @@
 //! 1. A scan that can go on with only few tokens is *narrow*: the recogniser steps down the trie
 //!    along them, and each child is a smaller case of the same problem.
 //! 2. A *wide* scan takes its split: the inside tokens as a whole, and for each byte that may
-//!    follow the lexeme the crossing, whose remainders the recogniser walks.
+//!    follow the lexeme the crossing, whose remainders are split again by what reads them.
 //! 3. Where what follows a lexeme can also go on with it (`WORD+`) and many tokens are inside,
 //!    crossings are everywhere. Such scans are walked together, skipping what a closure of the
 //!    whole state covers.
@@ -45,7 +45,7 @@ const MAX_LEVEL: u32 = 2;
 /// Counters greater than one of these are taken away; tokens longer than it are then looked at one
 /// by one. Llama 3's vocabulary of 128,000 has 123, 231 and 1,312 of them.
 const REACHES: [u32; 3] = [64, 32, 16];
-/// The most steps of a search by scans; `grammars/c_subset.gbnf` takes up to 1,321.
+/// The most steps of a search by scans; `grammars/c_subset.gbnf` takes up to 681.
 const MAX_STEPS: usize = 20_000;
 /// Past this depth in the trie everything is walked, so that recursion stays bounded.
 const MAX_DEPTH: u32 = 64;
@@ -266,7 +266,7 @@ impl Allow<'_> {
     /// by itself, so that a row is made only where one ends and something follows.
     ///
     /// PERF: cached splits of remainders of a few nodes took gigabytes where every lexeme is one
-    /// character, and gained nothing elsewhere.
+    /// character.
     fn allow_tiny(&mut self, state: StateId, trie: &Trie, node: NodeId) {
         self.steps += 1;
         if self.is_lost() {

@@ -139,12 +139,6 @@ impl Engine {
         self.grammar.memory_bytes() + self.cache.read().memory_bytes()
     }
 
-    /// How many states, Earley rows and masks the caches hold.
-    pub fn cached(&self) -> (usize, usize, usize) {
-        let cache = self.cache.read();
-        (cache.recogniser.len(), cache.recogniser.row_count(), cache.masks.len())
-    }
-
     /// The caches, to look up what is known.
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, Cache> {
         self.cache.read()

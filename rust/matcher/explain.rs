@@ -86,22 +86,6 @@ impl Matcher {
         format!("{shown} can come here")
     }
 
-    /// How many of the bytes can follow here.
-    pub fn accepted_prefix(&mut self, bytes: &[u8]) -> usize {
-        if self.is_finished() {
-            return 0;
-        }
-        self.update(|_, cache, mut state| {
-            bytes
-                .iter()
-                .take_while(|&&byte| {
-                    state = cache.recogniser.step(state, byte);
-                    state != DEAD
-                })
-                .count()
-        })
-    }
-
     /// A recogniser of the user's own terminals, and its state after the steps so far.
     fn readable(&self) -> (Recogniser, StateId) {
         let engine = self.engine();
