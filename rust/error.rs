@@ -34,6 +34,7 @@ pub struct GrammarError {
     message: String,
     hint: Option<String>,
     place: Option<Place>,
+    pointer: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +47,7 @@ struct Place {
 impl GrammarError {
     /// An error without a place.
     pub fn new(kind: GrammarErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None, place: None }
+        Self { kind, message: message.into(), hint: None, place: None, pointer: None }
     }
 
     /// An error at a place of the source text.
@@ -58,7 +59,7 @@ impl GrammarError {
     ) -> Self {
         let (line, column) = line_and_column(source, span.start);
         let place = Some(Place { line, column, excerpt: excerpt(source, span) });
-        Self { kind, message: message.into(), hint: None, place }
+        Self { kind, message: message.into(), hint: None, place, pointer: None }
     }
 
     /// Adds what to do about it.
@@ -66,6 +67,18 @@ impl GrammarError {
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// Adds the place in a JSON document: a JSON pointer (RFC 6901), empty for the whole.
+    #[must_use]
+    pub fn at_pointer(mut self, pointer: impl Into<String>) -> Self {
+        self.pointer = Some(pointer.into());
+        self
+    }
+
+    /// The JSON pointer (RFC 6901) of the place in a JSON document, where known.
+    pub fn pointer(&self) -> Option<&str> {
+        self.pointer.as_deref()
     }
 
     /// What is wrong.
@@ -89,6 +102,10 @@ impl fmt::Display for GrammarError {
         f.write_str(&self.message)?;
         if let Some(place) = &self.place {
             write!(f, "\nat line {}, column {}\n{}", place.line, place.column, place.excerpt)?;
+        }
+        if let Some(pointer) = &self.pointer {
+            let whole = if pointer.is_empty() { " (the whole schema)" } else { "" };
+            write!(f, "\nat {pointer:?}{whole}")?;
         }
         if let Some(hint) = &self.hint {
             write!(f, "\nhint: {hint}")?;

@@ -45,6 +45,8 @@ ids! {
     ExprId;
     /// A rule or terminal of the grammar IR.
     SymbolId;
+    /// A schema of a JSON Schema document.
+    SchemaId;
     /// A nonterminal of a compiled grammar.
     NonterminalId;
     /// A lexeme (a regular terminal) of a compiled grammar.

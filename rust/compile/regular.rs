@@ -198,6 +198,7 @@ impl Finder<'_> {
             &Expr::Repeat { min, max, .. } => set.repeat(parts[0], min, max),
             Expr::Symbol(_) => parts[0],
             Expr::Token(_) => unreachable!("returned above"),
+            Expr::And { .. } | Expr::Automaton(_) | Expr::Unordered(_) => return Ok(()),
         };
         if context == Context::Rule && terminal {
             regex = set.concat(regex, self.regular.ignored);

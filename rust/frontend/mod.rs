@@ -4,6 +4,7 @@
 //! with line, column, caret and hint. None knows the lexer, the parser or a vocabulary.
 
 pub mod gbnf;
+pub mod json_schema;
 pub mod lark;
 pub mod regex;
 

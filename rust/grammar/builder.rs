@@ -1,8 +1,10 @@
 //! Builds a [`Grammar`]: interns equal expressions and keeps children before parents.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
-use super::{Expr, Grammar, Symbol, SymbolKind, TokenTerminal};
+use super::{Automaton, Expr, Grammar, Symbol, SymbolKind, TokenTerminal, Unordered};
 use crate::index::{ExprId, IndexVec, SymbolId};
 use crate::span::Span;
 
@@ -83,6 +85,30 @@ impl GrammarBuilder {
             (_, Some(0)) => self.empty(),
             _ => self.add(Expr::Repeat { expr, min, max }),
         }
+    }
+
+    /// The texts of all of `all` (at least one) that belong to none of `none`; regular parts only.
+    pub fn and(&mut self, all: &[ExprId], none: &[ExprId]) -> ExprId {
+        debug_assert!(!all.is_empty());
+        match (all, none) {
+            ([one], []) => *one,
+            _ => self.add(Expr::And { all: all.into(), none: none.into() }),
+        }
+    }
+
+    /// What an automaton accepts.
+    pub fn automaton(&mut self, automaton: Automaton) -> ExprId {
+        self.add(Expr::Automaton(Arc::new(automaton)))
+    }
+
+    /// Items in any order.
+    pub fn unordered(&mut self, unordered: Unordered) -> ExprId {
+        self.add(Expr::Unordered(Arc::new(unordered)))
+    }
+
+    /// All expressions so far.
+    pub fn exprs(&self) -> &IndexVec<ExprId, Expr> {
+        &self.exprs
     }
 
     /// Announces a symbol, so that bodies can refer to it before it is defined.

@@ -5,11 +5,17 @@
 //! parser and no vocabulary. Expressions live in an arena, children before their parents, so that
 //! every pass is a loop and no recursion follows the nesting of the input.
 
+mod automaton;
 mod builder;
 mod print;
+mod unordered;
 
+use std::sync::Arc;
+
+pub use automaton::{Automaton, AutomatonState};
 pub use builder::GrammarBuilder;
 pub(crate) use print::quote;
+pub use unordered::{Unordered, UnorderedItem};
 
 use crate::index::{ExprId, IndexVec, SymbolId};
 use crate::span::Span;
@@ -77,6 +83,18 @@ pub enum Expr {
         /// At most this often.
         max: Option<u32>,
     },
+    /// The texts that belong to all of `all` and to none of `none`. Every part must be regular;
+    /// `all` has at least one part.
+    And {
+        /// Each of these has the text.
+        all: Box<[ExprId]>,
+        /// None of these has it.
+        none: Box<[ExprId]>,
+    },
+    /// What an automaton over bytes accepts.
+    Automaton(Arc<Automaton>),
+    /// Items in any order.
+    Unordered(Arc<Unordered>),
 }
 
 /// A terminal that stands for tokens of the model, outside the byte alphabet.

@@ -87,6 +87,33 @@ impl Grammar {
                 stack.push(Piece::Text(suffix));
                 stack.push(Piece::Expr(*expr, true));
             }
+            Expr::And { all, none } => {
+                stack.push(Piece::Text(")".to_owned()));
+                for &part in none.iter().rev() {
+                    stack.push(Piece::Expr(part, true));
+                    stack.push(Piece::Text(" - ".to_owned()));
+                }
+                for (index, &part) in all.iter().enumerate().rev() {
+                    stack.push(Piece::Expr(part, true));
+                    if index > 0 {
+                        stack.push(Piece::Text(" & ".to_owned()));
+                    }
+                }
+                stack.push(Piece::Text("(".to_owned()));
+            }
+            Expr::Automaton(automaton) => {
+                push(out, format_args!("<automaton of {} states>", automaton.states().len()));
+            }
+            Expr::Unordered(unordered) => {
+                stack.push(Piece::Text("}".to_owned()));
+                for (index, item) in unordered.items.iter().enumerate().rev() {
+                    stack.push(Piece::Expr(item.expr, true));
+                    if index > 0 {
+                        stack.push(Piece::Text(" , ".to_owned()));
+                    }
+                }
+                stack.push(Piece::Text("unordered{".to_owned()));
+            }
         }
     }
 }
