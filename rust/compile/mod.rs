@@ -7,6 +7,7 @@
 mod bnf;
 mod components;
 mod epsilon;
+mod language;
 mod layout;
 mod levels;
 mod linearise;
@@ -18,6 +19,7 @@ mod units;
 
 use std::sync::Arc;
 
+pub(crate) use language::Languages;
 pub use layout::{CompiledGrammar, Lexeme};
 
 use crate::error::{GrammarError, GrammarErrorKind};

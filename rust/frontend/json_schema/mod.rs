@@ -1,7 +1,7 @@
 //! The JSON Schema front end.
 
-#![allow(dead_code)]
-
+mod algebra;
+mod emit;
 mod format;
 mod load;
 mod model;
@@ -11,8 +11,11 @@ mod pattern;
 
 pub use options::{Escapes, FLEXIBLE, Options, PropertyOrder, Whitespace};
 
-use crate::error::GrammarError;
+use crate::error::{GrammarError, GrammarErrorKind};
 use crate::grammar::Grammar;
+use algebra::{Algebra, Signed};
+use emit::Emitter;
+use load::Loader;
 
 /// A grammar from a schema, and what of the schema it does not enforce.
 #[derive(Debug)]
@@ -49,12 +52,37 @@ pub enum Status {
 
 /// Reads a schema as a grammar.
 pub fn parse(schema: &str, options: &Options) -> Result<Parsed, GrammarError> {
-    let _ = (schema, options);
-    unimplemented!("being built")
+    let loader = Loader::new(schema, options)?;
+    let mut algebra = Algebra::new(loader, options);
+    let root = algebra.root()?;
+    let (grammar, algebra) =
+        Emitter::new(algebra).grammar(Signed { schema: root, positive: true })?;
+    let ignored = algebra.unsupported;
+    if options.reject_unsupported && !ignored.is_empty() {
+        return Err(refusal(&ignored));
+    }
+    Ok(Parsed { grammar, ignored })
 }
 
-/// What becomes of each keyword, without building the grammar.
-pub fn report(schema: &str, options: &Options) -> Result<Vec<Finding>, GrammarError> {
-    let _ = (schema, options);
-    unimplemented!("being built")
+/// The error that lists what can't be enforced.
+fn refusal(findings: &[Finding]) -> GrammarError {
+    let mut message = String::from("the schema has what can't be enforced:");
+    for finding in findings {
+        message.push_str(&format!("\n  {}: {}", finding.pointer, finding.reason));
+    }
+    let first = findings.first().map_or("", |finding| &finding.pointer);
+    GrammarError::new(GrammarErrorKind::Unsupported, message)
+        .at_pointer(first)
+        .with_hint("take it out, or ignore what can't be enforced with unsupported=\"ignore\"")
+}
+
+/// The error for a schema whose grammar has no text: which keywords contradict each other, and
+/// where.
+pub fn why_empty(schema: &str, options: &Options) -> GrammarError {
+    let found = Loader::new(schema, options).and_then(|loader| {
+        let mut algebra = Algebra::new(loader, options);
+        let root = algebra.root()?;
+        Ok(algebra.why_empty(root))
+    });
+    found.unwrap_or_else(|error| error)
 }

@@ -133,3 +133,19 @@ impl Types {
         self.types & 1 << of as u8 != 0
     }
 }
+
+impl Schema {
+    /// A schema that stands in no document.
+    pub(super) fn made(keywords: Vec<(Keyword, &'static str)>) -> Self {
+        Self { pointer: Rc::from(""), keywords }
+    }
+
+    /// The place of a keyword.
+    pub(super) fn pointer_to(&self, keyword: &str) -> String {
+        if keyword.is_empty() {
+            self.pointer.to_string()
+        } else {
+            format!("{}/{keyword}", self.pointer)
+        }
+    }
+}
