@@ -94,6 +94,7 @@ fn part(grammar: &Grammar, at: usize, index: usize) -> Option<usize> {
     let (expr, context) = place(at);
     let part = match &grammar.exprs[expr] {
         Expr::Seq(parts) | Expr::Alt(parts) => node(*parts.get(index)?, context),
+        Expr::And { all, none } => node(*all.iter().chain(none).nth(index)?, context),
         Expr::Repeat { expr, .. } if index == 0 => node(*expr, context),
         Expr::Symbol(symbol) if index == 0 => {
             let symbol = &grammar.symbols[*symbol];
@@ -161,8 +162,8 @@ impl Finder<'_> {
         }
         let terminal = match expr {
             Expr::Symbol(symbol) => grammar.symbols[*symbol].kind == SymbolKind::Terminal,
-            Expr::Literal(_) | Expr::Class(_) | Expr::Bytes(_) => true,
-            Expr::Token(_) => return Ok(()),
+            Expr::Literal(_) | Expr::Class(_) | Expr::Bytes(_) | Expr::Automaton(_) => true,
+            Expr::Token(_) | Expr::Unordered(_) => return Ok(()),
             _ => false,
         };
         if context == Context::Rule && !terminal && !self.fold {
@@ -176,30 +177,16 @@ impl Finder<'_> {
         }
         self.sizes[at] = size;
         let set = &mut self.regular.regexes;
-        let mut regex = match expr {
-            Expr::Literal(bytes) => set.literal(bytes),
-            Expr::Class(ranges) => {
-                self.class_ranges += ranges.len();
-                if self.class_ranges > MAX_CLASS_RANGES {
-                    return Err(GrammarError::new(
-                        GrammarErrorKind::Limit,
-                        format!("the character classes have more than {MAX_CLASS_RANGES} ranges"),
-                    ));
-                }
-                set.class(ranges)
+        if let Expr::Class(ranges) = expr {
+            self.class_ranges += ranges.len();
+            if self.class_ranges > MAX_CLASS_RANGES {
+                return Err(GrammarError::new(
+                    GrammarErrorKind::Limit,
+                    format!("the character classes have more than {MAX_CLASS_RANGES} ranges"),
+                ));
             }
-            Expr::Bytes(ranges) => {
-                let mut bytes = ByteSet::EMPTY;
-                ranges.iter().for_each(|&(low, high)| bytes.insert_range(low, high));
-                set.bytes(bytes)
-            }
-            Expr::Seq(_) => parts.iter().rev().fold(EPSILON, |rest, &part| set.concat(part, rest)),
-            Expr::Alt(_) => set.or(&parts),
-            &Expr::Repeat { min, max, .. } => set.repeat(parts[0], min, max),
-            Expr::Symbol(_) => parts[0],
-            Expr::Token(_) => unreachable!("returned above"),
-            Expr::And { .. } | Expr::Automaton(_) | Expr::Unordered(_) => return Ok(()),
-        };
+        }
+        let mut regex = regex(set, expr, &parts)?;
         if context == Context::Rule && terminal {
             regex = set.concat(regex, self.regular.ignored);
         }
@@ -212,6 +199,40 @@ impl Finder<'_> {
         self.regular.found[at] = Some(regex);
         Ok(())
     }
+}
+
+/// The regex of an expression from those of its parts.
+pub(super) fn regex(
+    set: &mut RegexSet,
+    expr: &Expr,
+    parts: &[RegexId],
+) -> Result<RegexId, GrammarError> {
+    Ok(match expr {
+        Expr::Literal(bytes) => set.literal(bytes),
+        Expr::Class(ranges) => set.class(ranges),
+        Expr::Bytes(ranges) => {
+            let mut bytes = ByteSet::EMPTY;
+            ranges.iter().for_each(|&(low, high)| bytes.insert_range(low, high));
+            set.bytes(bytes)
+        }
+        Expr::Seq(_) => parts.iter().rev().fold(EPSILON, |rest, &part| set.concat(part, rest)),
+        Expr::Alt(_) => set.or(parts),
+        &Expr::Repeat { min, max, .. } => set.repeat(parts[0], min, max),
+        Expr::And { all, .. } => {
+            let regex = set.and(&parts[..all.len()], &parts[all.len()..]);
+            if set.is_overgrown() {
+                return Err(GrammarError::new(
+                    GrammarErrorKind::Limit,
+                    "whether an intersection of patterns has any text takes too long to find out",
+                )
+                .with_hint("use simpler patterns, or fewer for the same text"));
+            }
+            regex
+        }
+        Expr::Automaton(automaton) => set.automaton(automaton),
+        Expr::Symbol(_) => parts[0],
+        Expr::Token(_) | Expr::Unordered(_) => unreachable!("they have no regex"),
+    })
 }
 
 /// In a rule the expression stays in productions; a terminal is refused.

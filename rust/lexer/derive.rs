@@ -72,6 +72,21 @@ impl RegexSet {
                         None
                     }
                 }
+                Node::And(all, none) => {
+                    let (all, none) = (all.clone(), *none);
+                    let missing: Vec<RegexId> =
+                        all.iter().copied().chain([none]).filter(|&p| known(p).is_none()).collect();
+                    if missing.is_empty() {
+                        let derived: Vec<RegexId> =
+                            all.iter().filter_map(|&part| known(part)).collect();
+                        let none = known(none).unwrap_or(DEAD);
+                        Some(self.and_derived(&derived, none))
+                    } else {
+                        stack.extend(missing);
+                        None
+                    }
+                }
+                &Node::State(automaton, state) => Some(self.step_automaton(automaton, state, byte)),
                 &Node::Repeat(part, min, max) => {
                     if let Some(derived) = known(part) {
                         let max = if max == UNBOUNDED { UNBOUNDED } else { max - 1 };
@@ -109,6 +124,12 @@ impl RegexSet {
                 let rest = set.repeat_raw(part, 0, max);
                 set.concat(memo[&part], rest)
             }
+            Node::And(ref all, none) => set.and(all, &[none, EPSILON]),
+            // The empty text is one of an automaton's: all bytes but that.
+            Node::State(..) => {
+                let id = set.known_id(node);
+                set.and(&[id], &[EPSILON])
+            }
             Node::Dead | Node::Epsilon | Node::Bytes(_) => DEAD,
         })
     }
@@ -138,7 +159,10 @@ impl RegexSet {
                 Node::Concat(head, tail) => &[*head, *tail],
                 Node::Or(parts) => parts,
                 Node::Repeat(part, ..) => &[*part],
-                Node::Dead | Node::Epsilon | Node::Bytes(_) => &[],
+                // An intersection is rebuilt as a whole.
+                Node::Dead | Node::Epsilon | Node::Bytes(_) | Node::And(..) | Node::State(..) => {
+                    &[]
+                }
             };
             let known = stack.len();
             stack.extend(parts.iter().filter(|part| !memo.contains_key(part)));

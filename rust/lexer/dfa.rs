@@ -157,7 +157,7 @@ fn byte_classes(regexes: &RegexSet) -> (Box<[u8; 256]>, usize) {
         if count == 256 {
             break;
         }
-        if !seen.insert(*set) {
+        if !seen.insert(set) {
             continue;
         }
         // Splits each class into the bytes inside and outside the set.

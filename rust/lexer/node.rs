@@ -4,6 +4,8 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHashMap;
 
+use super::and::Searches;
+use super::automata::Automata;
 use crate::byteset::ByteSet;
 use crate::index::{IndexVec, RegexId};
 
@@ -34,6 +36,23 @@ pub(super) enum Node {
     Or(Box<[RegexId]>),
     /// `min` to `max` times ([`UNBOUNDED`] for no bound). If the part is nullable, `min` is 0.
     Repeat(RegexId, u32, u32),
+    /// What all of these have (sorted, none of them an `And`) and the last one has not.
+    And(Box<[RegexId]>, RegexId),
+    /// What an automaton accepts from one of its states on.
+    State(u32, u32),
+}
+
+impl Node {
+    /// The expressions that it is made of.
+    pub(super) fn parts(&self) -> Vec<RegexId> {
+        match self {
+            Self::Dead | Self::Epsilon | Self::Bytes(_) | Self::State(..) => Vec::new(),
+            Self::Concat(head, tail) => vec![*head, *tail],
+            Self::Or(parts) => parts.to_vec(),
+            Self::Repeat(part, ..) => vec![*part],
+            Self::And(all, none) => all.iter().copied().chain([*none]).collect(),
+        }
+    }
 }
 
 /// What is known of a node beside its structure.
@@ -59,12 +78,19 @@ pub struct RegexSet {
     nodes: IndexVec<RegexId, Node>,
     facts: IndexVec<RegexId, Facts>,
     known: FxHashMap<Node, RegexId>,
+    pub(super) automata: Automata,
+    pub(super) searches: Searches,
 }
 
 impl Default for RegexSet {
     fn default() -> Self {
-        let mut set =
-            Self { nodes: IndexVec::new(), facts: IndexVec::new(), known: FxHashMap::default() };
+        let mut set = Self {
+            nodes: IndexVec::new(),
+            facts: IndexVec::new(),
+            known: FxHashMap::default(),
+            automata: Automata::default(),
+            searches: Searches::default(),
+        };
         set.intern(Node::Dead, false, ByteSet::EMPTY);
         set.intern(Node::Epsilon, true, ByteSet::EMPTY);
         set
@@ -118,6 +144,13 @@ impl RegexSet {
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
         self.len() * (2 * size_of::<Node>() + size_of::<Facts>() + 16)
+            + self.automata.memory_bytes()
+            + self.searches_memory()
+    }
+
+    /// The id of a node that there is.
+    pub(super) fn known_id(&self, node: &Node) -> RegexId {
+        self.known[node]
     }
 
     pub(super) fn node(&self, id: RegexId) -> &Node {
@@ -125,11 +158,12 @@ impl RegexSet {
     }
 
     /// All byte sets of the expressions, for the byte classes.
-    pub(super) fn byte_sets(&self) -> impl Iterator<Item = &ByteSet> {
-        self.nodes.iter().filter_map(|node| match node {
-            Node::Bytes(set) => Some(set),
+    pub(super) fn byte_sets(&self) -> impl Iterator<Item = ByteSet> {
+        let sets = self.nodes.iter().filter_map(|node| match node {
+            Node::Bytes(set) => Some(*set),
             _ => None,
-        })
+        });
+        sets.chain(self.automata.byte_sets())
     }
 
     /// One byte of a set.
@@ -313,7 +347,7 @@ impl RegexSet {
         self.intern(Node::Repeat(part, min, max), min == 0, first)
     }
 
-    fn intern(&mut self, node: Node, nullable: bool, first: ByteSet) -> RegexId {
+    pub(super) fn intern(&mut self, node: Node, nullable: bool, first: ByteSet) -> RegexId {
         if let Some(&id) = self.known.get(&node) {
             return id;
         }
@@ -328,18 +362,27 @@ impl RegexSet {
                 let bound = if max == UNBOUNDED { min } else { max };
                 bound.max(self.largest_count(part))
             }
+            // Parts of an intersection need a common text: their counters can't be changed apart.
+            Node::And(..) | Node::State(..) => 0,
         };
         let finite = match &node {
             Node::Dead | Node::Epsilon | Node::Bytes(_) => true,
             &Node::Concat(head, tail) => self.is_finite(head) && self.is_finite(tail),
             Node::Or(parts) => parts.iter().all(|&part| self.is_finite(part)),
             &Node::Repeat(part, _, max) => max == 1 && self.is_finite(part),
+            Node::And(all, _) => all.iter().any(|&part| self.is_finite(part)),
+            Node::State(..) => false,
         };
         let depth = match &node {
             Node::Dead | Node::Epsilon | Node::Bytes(_) => 0,
             &Node::Concat(head, tail) => self.depth(tail).max(self.depth(head) + 1),
             Node::Or(parts) => parts.iter().map(|&part| self.depth(part) + 1).max().unwrap_or(0),
             &Node::Repeat(part, ..) => self.depth(part) + 1,
+            Node::And(all, none) => {
+                all.iter().map(|&part| self.depth(part)).max().unwrap_or(0).max(self.depth(*none))
+                    + 1
+            }
+            Node::State(..) => 0,
         };
         self.facts.push(Facts { nullable, first, identity, largest_count, finite, depth });
         let id = self.nodes.push(node.clone());
@@ -366,6 +409,15 @@ impl RegexSet {
                 }
                 Node::Repeat(part, min, max) => {
                     (self.identity(*part), min, max).hash(&mut hasher);
+                }
+                Node::And(all, none) => {
+                    let mut identities: Vec<u128> =
+                        all.iter().map(|&part| self.identity(part)).collect();
+                    identities.sort_unstable();
+                    (identities, self.identity(*none)).hash(&mut hasher);
+                }
+                &Node::State(automaton, state) => {
+                    (self.automata.identity(automaton), state).hash(&mut hasher);
                 }
             }
             hasher.finish()

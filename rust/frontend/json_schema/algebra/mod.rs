@@ -92,7 +92,7 @@ impl<'a> Algebra<'a> {
         Self {
             options,
             builder: GrammarBuilder::new(),
-            languages: Languages::new(),
+            languages: Languages::default(),
             loader,
             read: FxHashMap::default(),
             made: Vec::new(),

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::domain::{Domain, Key, Memo};
 use super::{Algebra, Result};
+use crate::error::{GrammarError, GrammarErrorKind};
 use crate::frontend::json_schema::model::{Keyword, Schema, Type, Value};
 use crate::frontend::json_schema::number::NumberSet;
 
@@ -36,8 +37,8 @@ impl Domain for Numbers {
 
     fn keyword(
         _: &mut Algebra<'_>,
-        _: &Schema,
-        (keyword, _): &(Keyword, &'static str),
+        schema: &Schema,
+        (keyword, name): &(Keyword, &'static str),
         positive: bool,
     ) -> Result<Option<Self>> {
         let set = match keyword {
@@ -54,7 +55,16 @@ impl Domain for Numbers {
             Keyword::Maximum { bound, exclusive } => {
                 NumberSet::Maximum { bound: bound.clone(), exclusive: *exclusive }
             }
-            Keyword::MultipleOf(step) => NumberSet::MultipleOf(step.clone()),
+            Keyword::MultipleOf(step) if step.is_manageable() => {
+                NumberSet::MultipleOf(step.clone())
+            }
+            Keyword::MultipleOf(step) => {
+                return Err(GrammarError::new(
+                    GrammarErrorKind::Limit,
+                    format!("`multipleOf` {step} has more than 15 digits"),
+                )
+                .at_pointer(schema.pointer_to(name)));
+            }
             _ => return Ok(None),
         };
         Ok(Some(Self(if positive { set } else { NumberSet::not(set) })))
