@@ -95,6 +95,11 @@ fn part(grammar: &Grammar, at: usize, index: usize) -> Option<usize> {
     let part = match &grammar.exprs[expr] {
         Expr::Seq(parts) | Expr::Alt(parts) => node(*parts.get(index)?, context),
         Expr::Repeat { expr, .. } if index == 0 => node(*expr, context),
+        Expr::Unordered(unordered) => match unordered.items.get(index) {
+            Some(item) => node(item.expr, context),
+            None if index == unordered.items.len() => node(unordered.separator, context),
+            None => return None,
+        },
         Expr::Symbol(symbol) if index == 0 => {
             let symbol = &grammar.symbols[*symbol];
             let inside = match symbol.kind {
@@ -198,6 +203,13 @@ impl Finder<'_> {
             &Expr::Repeat { min, max, .. } => set.repeat(parts[0], min, max),
             Expr::Symbol(_) => parts[0],
             Expr::Token(_) => unreachable!("returned above"),
+            Expr::Unordered(_) if context == Context::Terminal => {
+                return Err(GrammarError::new(
+                    GrammarErrorKind::Unsupported,
+                    "a terminal has items in any order",
+                )
+                .with_hint("make it a rule"));
+            }
             Expr::And { .. } | Expr::Automaton(_) | Expr::Unordered(_) => return Ok(()),
         };
         if context == Context::Rule && terminal {
