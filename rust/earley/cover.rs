@@ -23,7 +23,7 @@ pub(super) struct Cover {
     marks: Vec<u32>,
     /// The items of all parts, by slot.
     options: Vec<Setter>,
-    /// For each item its part and its marks there; `None` if it sets no mark.
+    /// For each item its slot's part and its marks there; `None` if none of the slot sets a mark.
     items: Vec<Option<(usize, u32)>>,
 }
 
@@ -89,18 +89,20 @@ impl Cover {
         if let Some(part) = parts.iter().find(|part| part.marks.len() > MAX_MARKS) {
             return Err(too_entangled(part.marks.len()));
         }
-        let place = |item| {
-            wanted(item).fold(None, |found: Option<(usize, u32)>, mark| {
-                let (part, bit) = places[mark];
-                Some((part, found.map_or(0, |(_, bits)| bits) | 1 << bit))
+        // An item that sets no mark still takes the slot away from those that do.
+        let placed: Vec<Option<(usize, u32)>> = items
+            .clone()
+            .map(|item| {
+                let (part, _) = places[mark_of_slot[item.0 as usize]?];
+                Some((part, wanted(item).fold(0, |bits, mark| bits | 1 << places[mark].1)))
             })
-        };
-        let placed: Vec<Option<(usize, u32)>> = items.clone().map(place).collect();
+            .collect();
         let mut options: Vec<Setter> = items
             .zip(&placed)
             .filter_map(|((slot, _), &place)| {
                 place.map(|(part, marks)| Setter { part, slot, marks })
             })
+            .filter(|option| option.marks != 0)
             .collect();
         options.sort_unstable();
         options.dedup();
@@ -122,7 +124,7 @@ impl Cover {
         self.parts.len()
     }
 
-    /// The part that an item sets marks of.
+    /// The part that an item's slot belongs to.
     pub(super) fn part_of(&self, item: usize) -> Option<usize> {
         self.items[item].map(|(part, _)| part)
     }
