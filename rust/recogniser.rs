@@ -73,7 +73,7 @@ impl Recogniser {
     pub fn new(grammar: &Arc<CompiledGrammar>) -> Self {
         let mut recogniser = Self {
             lexer: grammar.lexer.clone(),
-            rows: Rows::new(&grammar.program),
+            rows: Rows::new(Arc::clone(&grammar.program)),
             grammar: Arc::clone(grammar),
             states: SliceInterner::default(),
             places: Vec::new(),
@@ -132,7 +132,7 @@ impl Recogniser {
             if self.lexer.accepts(scan.rest) {
                 let row = self.after(scan);
                 boundary = Some(match boundary {
-                    Some(other) => self.rows.union(&self.grammar.program, other, row),
+                    Some(other) => self.rows.union(other, row),
                     None => row,
                 });
             }
@@ -159,7 +159,7 @@ impl Recogniser {
 
     /// The row after a scan's lexeme.
     pub fn after(&mut self, scan: Scan) -> RowId {
-        self.rows.goto(&self.grammar.program, scan.row, Sym::Lexeme(scan.lexeme))
+        self.rows.goto(scan.row, Sym::Lexeme(scan.lexeme))
     }
 
     /// The state at a row, in the middle of nothing.
@@ -254,7 +254,7 @@ impl Recogniser {
     pub fn step_token(&mut self, state: StateId, terminal: TokenTerminalId) -> StateId {
         match self.boundary(state) {
             Some(row) => {
-                let row = self.rows.goto(&self.grammar.program, row, Sym::Token(terminal));
+                let row = self.rows.goto(row, Sym::Token(terminal));
                 self.state_at(row)
             }
             None => DEAD,
@@ -270,7 +270,7 @@ impl Recogniser {
             return right;
         }
         let boundary = match (self.boundary(left), self.boundary(right)) {
-            (Some(a), Some(b)) => Some(self.rows.union(&self.grammar.program, a, b)),
+            (Some(a), Some(b)) => Some(self.rows.union(a, b)),
             (a, b) => a.or(b),
         };
         let scans = [self.parts(left).1, self.parts(right).1].concat();

@@ -1,14 +1,16 @@
 //! IR → productions. Groups and repetitions become nonterminals; regular parts become lexemes.
 //!
 //! Repetitions with counts become O(log n) productions by halving: `x{0,8}` is
-//! `x{0,4} | x{4} x{0,4}`.
+//! `x{0,4} | x{4} x{0,4}`. Items in any order stay what they are: there are too many productions.
+
+use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
 use super::bnf::{Bnf, BnfLexeme};
 use super::regular::Regular;
-use crate::earley::Sym;
-use crate::grammar::{Expr, Grammar, SymbolKind, TokenTerminal};
+use crate::earley::{AnyOrder, OrderItem, Sym};
+use crate::grammar::{Expr, Grammar, SymbolKind, TokenTerminal, Unordered};
 use crate::index::{ExprId, IndexVec, LexemeId, NonterminalId, RegexId, TokenTerminalId};
 use crate::lexer::{DEAD, EPSILON};
 
@@ -18,6 +20,7 @@ pub(super) fn lower(grammar: &Grammar, regular: &mut Regular, fold: bool) -> Bnf
         regular,
         fold,
         productions: IndexVec::new(),
+        orders: BTreeMap::new(),
         lexemes: IndexVec::new(),
         tokens: IndexVec::new(),
         lexeme_ids: FxHashMap::default(),
@@ -45,6 +48,7 @@ pub(super) fn lower(grammar: &Grammar, regular: &mut Regular, fold: bool) -> Bnf
         start,
         accepts_empty: false,
         productions: lower.productions,
+        orders: lower.orders,
         lexemes: lower.lexemes,
         tokens: lower.tokens,
     }
@@ -55,6 +59,7 @@ struct Lower<'a> {
     regular: &'a mut Regular,
     fold: bool,
     productions: IndexVec<NonterminalId, Vec<Vec<Sym>>>,
+    orders: BTreeMap<NonterminalId, AnyOrder>,
     lexemes: IndexVec<LexemeId, BnfLexeme>,
     tokens: IndexVec<TokenTerminalId, TokenTerminal>,
     lexeme_ids: FxHashMap<(RegexId, String), LexemeId>,
@@ -117,11 +122,33 @@ impl Lower<'_> {
                 let symbols = self.sequence(grammar.symbols[*symbol].body);
                 self.productions[nonterminal].push(symbols);
             }
+            Expr::Unordered(unordered) => {
+                if unordered.min == 0 && unordered.marks == 0 {
+                    self.productions[nonterminal].push(vec![]);
+                }
+                let order = self.order(unordered);
+                let some = self.fresh();
+                self.orders.insert(some, order);
+                self.productions[nonterminal].push(vec![Sym::Nonterminal(some)]);
+            }
             _ => {
                 let symbols = self.sequence(expr);
                 self.productions[nonterminal].push(symbols);
             }
         }
+    }
+
+    /// Items in any order, at least one.
+    fn order(&mut self, unordered: &Unordered) -> AnyOrder {
+        let items = unordered.items.iter().map(|item| OrderItem {
+            symbol: self.one_symbol(item.expr),
+            once: item.once,
+            marks: item.marks.clone(),
+        });
+        let items = items.collect();
+        let separator = Some(self.one_symbol(unordered.separator));
+        let Unordered { marks, min, max, .. } = *unordered;
+        AnyOrder { items, separator, marks, min, max }
     }
 
     fn is_named(&self, expr: ExprId) -> bool {
@@ -199,6 +226,15 @@ impl Lower<'_> {
             [one] => Some(*one),
             _ => unreachable!("a part is at most one symbol"),
         }
+    }
+
+    /// One symbol for an expression, also for the empty text.
+    fn one_symbol(&mut self, expr: ExprId) -> Sym {
+        self.single(expr).unwrap_or_else(|| {
+            let empty = self.fresh();
+            self.productions[empty].push(vec![]);
+            Sym::Nonterminal(empty)
+        })
     }
 
     /// A lexeme; if it may be empty, a nonterminal for "the lexeme or nothing".

@@ -96,6 +96,11 @@ fn part(grammar: &Grammar, at: usize, index: usize) -> Option<usize> {
         Expr::Seq(parts) | Expr::Alt(parts) => node(*parts.get(index)?, context),
         Expr::And { all, none } => node(*all.iter().chain(none).nth(index)?, context),
         Expr::Repeat { expr, .. } if index == 0 => node(*expr, context),
+        Expr::Unordered(unordered) => match unordered.items.get(index) {
+            Some(item) => node(item.expr, context),
+            None if index == unordered.items.len() => node(unordered.separator, context),
+            None => return None,
+        },
         Expr::Symbol(symbol) if index == 0 => {
             let symbol = &grammar.symbols[*symbol];
             let inside = match symbol.kind {
@@ -163,6 +168,13 @@ impl Finder<'_> {
         let terminal = match expr {
             Expr::Symbol(symbol) => grammar.symbols[*symbol].kind == SymbolKind::Terminal,
             Expr::Literal(_) | Expr::Class(_) | Expr::Bytes(_) | Expr::Automaton(_) => true,
+            Expr::Unordered(_) if context == Context::Terminal => {
+                return Err(GrammarError::new(
+                    GrammarErrorKind::Unsupported,
+                    "a terminal has items in any order",
+                )
+                .with_hint("make it a rule"));
+            }
             Expr::Token(_) | Expr::Unordered(_) => return Ok(()),
             _ => false,
         };
