@@ -78,7 +78,7 @@ pub fn compile(
     // Every expression that is regular has a regex; terminals all have one.
     let mut regular = regular::find_regular(grammar, options.fold)?;
     // Productions over lexemes, token terminals and nonterminals; groups and repetitions are gone.
-    let mut bnf = lower::lower(grammar, &mut regular, options.fold);
+    let mut bnf = lower::lower(grammar, &mut regular, options.fold)?;
     // Every symbol is reachable and has a text.
     prune::prune(&mut bnf);
     // No right-hand side is empty; whether the empty text belongs to the grammar is a flag.

@@ -1,16 +1,17 @@
 //! Which expressions are regular, and their regexes.
 //!
 //! Postcondition: in a terminal, every expression has a regex; in a rule, every expression that
-//! refers to no recursive symbol and no model token has one (only single literals, classes and
-//! terminals when folding is off). Where `%ignore` is given, a terminal's regex as seen from a rule
-//! ends with any number of ignored texts.
+//! refers to no recursive symbol and no model token has one (only single literals, classes,
+//! intersections, automata and terminals when folding is off). Where `%ignore` is given, the regex
+//! of each of these as seen from a rule ends with any number of ignored texts. The parts of an
+//! intersection are terminals.
 
 use super::components::Components;
 use crate::byteset::ByteSet;
 use crate::error::{GrammarError, GrammarErrorKind};
 use crate::grammar::{Expr, Grammar, SymbolKind};
 use crate::index::{ExprId, Id, RegexId};
-use crate::lexer::{EPSILON, RegexSet};
+use crate::lexer::{EPSILON, RegexSet, TooLarge};
 
 /// Deeper nesting in rules stays in productions; in terminals it is an error. Nested alternatives
 /// are copied into the level above, so the cost grows with the square of this.
@@ -94,6 +95,10 @@ fn part(grammar: &Grammar, at: usize, index: usize) -> Option<usize> {
     let (expr, context) = place(at);
     let part = match &grammar.exprs[expr] {
         Expr::Seq(parts) | Expr::Alt(parts) => node(*parts.get(index)?, context),
+        Expr::And { all, none } => {
+            let part = all.iter().chain(none).nth(index)?;
+            node(*part, Context::Terminal)
+        }
         Expr::Repeat { expr, .. } if index == 0 => node(*expr, context),
         Expr::Symbol(symbol) if index == 0 => {
             let symbol = &grammar.symbols[*symbol];
@@ -155,14 +160,23 @@ impl Finder<'_> {
             _ => 1,
         };
         for part in (0..).map_while(|index| part(grammar, at, index)) {
-            let Some(regex) = self.regular.found[part] else { return Ok(()) };
+            let Some(regex) = self.regular.found[part] else {
+                return match expr {
+                    Expr::And { .. } => Err(not_regular(grammar, place(part).0)),
+                    _ => Ok(()),
+                };
+            };
             parts.push(regex);
             size += self.sizes[part];
         }
         let terminal = match expr {
             Expr::Symbol(symbol) => grammar.symbols[*symbol].kind == SymbolKind::Terminal,
-            Expr::Literal(_) | Expr::Class(_) | Expr::Bytes(_) => true,
-            Expr::Token(_) => return Ok(()),
+            Expr::Literal(_)
+            | Expr::Class(_)
+            | Expr::Bytes(_)
+            | Expr::And { .. }
+            | Expr::Automaton(_) => true,
+            Expr::Token(_) | Expr::Unordered(_) => return Ok(()),
             _ => false,
         };
         if context == Context::Rule && !terminal && !self.fold {
@@ -175,31 +189,17 @@ impl Finder<'_> {
             });
         }
         self.sizes[at] = size;
+        if let Expr::Class(ranges) = expr {
+            self.class_ranges += ranges.len();
+            if self.class_ranges > MAX_CLASS_RANGES {
+                return Err(GrammarError::new(
+                    GrammarErrorKind::Limit,
+                    format!("the character classes have more than {MAX_CLASS_RANGES} ranges"),
+                ));
+            }
+        }
         let set = &mut self.regular.regexes;
-        let mut regex = match expr {
-            Expr::Literal(bytes) => set.literal(bytes),
-            Expr::Class(ranges) => {
-                self.class_ranges += ranges.len();
-                if self.class_ranges > MAX_CLASS_RANGES {
-                    return Err(GrammarError::new(
-                        GrammarErrorKind::Limit,
-                        format!("the character classes have more than {MAX_CLASS_RANGES} ranges"),
-                    ));
-                }
-                set.class(ranges)
-            }
-            Expr::Bytes(ranges) => {
-                let mut bytes = ByteSet::EMPTY;
-                ranges.iter().for_each(|&(low, high)| bytes.insert_range(low, high));
-                set.bytes(bytes)
-            }
-            Expr::Seq(_) => parts.iter().rev().fold(EPSILON, |rest, &part| set.concat(part, rest)),
-            Expr::Alt(_) => set.or(&parts),
-            &Expr::Repeat { min, max, .. } => set.repeat(parts[0], min, max),
-            Expr::Symbol(_) => parts[0],
-            Expr::Token(_) => unreachable!("returned above"),
-            Expr::And { .. } | Expr::Automaton(_) | Expr::Unordered(_) => return Ok(()),
-        };
+        let Some(mut regex) = regex_of(set, expr, &parts)? else { return Ok(()) };
         if context == Context::Rule && terminal {
             regex = set.concat(regex, self.regular.ignored);
         }
@@ -212,6 +212,49 @@ impl Finder<'_> {
         self.regular.found[at] = Some(regex);
         Ok(())
     }
+}
+
+/// The regex of an expression whose parts have these regexes; `None` for a model token and for items
+/// in any order.
+pub(super) fn regex_of(
+    set: &mut RegexSet,
+    expr: &Expr,
+    parts: &[RegexId],
+) -> Result<Option<RegexId>, GrammarError> {
+    Ok(Some(match expr {
+        Expr::Literal(bytes) => set.literal(bytes),
+        Expr::Class(ranges) => set.class(ranges),
+        Expr::Bytes(ranges) => {
+            let mut bytes = ByteSet::EMPTY;
+            ranges.iter().for_each(|&(low, high)| bytes.insert_range(low, high));
+            set.bytes(bytes)
+        }
+        Expr::Seq(_) => parts.iter().rev().fold(EPSILON, |rest, &part| set.concat(part, rest)),
+        Expr::Alt(_) => set.or(parts),
+        &Expr::Repeat { min, max, .. } => set.repeat(parts[0], min, max),
+        Expr::And { all, .. } => {
+            let (all, none) = parts.split_at(all.len());
+            set.and(all, none).map_err(intersection_too_large)?
+        }
+        Expr::Automaton(automaton) => set.automaton(automaton),
+        Expr::Symbol(_) => parts[0],
+        Expr::Token(_) | Expr::Unordered(_) => return Ok(None),
+    }))
+}
+
+/// A search for a text of an intersection was given up.
+pub(super) fn intersection_too_large(TooLarge: TooLarge) -> GrammarError {
+    GrammarError::new(GrammarErrorKind::Limit, "the intersection of patterns is too large")
+        .with_hint("use fewer patterns at once, or smaller counts of repetition in them")
+}
+
+/// A part of an intersection that has no regex.
+fn not_regular(grammar: &Grammar, part: ExprId) -> GrammarError {
+    GrammarError::new(
+        GrammarErrorKind::Unsupported,
+        format!("`{}` stands in an intersection but is not regular", grammar.print_expr(part)),
+    )
+    .with_hint("model tokens and items in any order can't be intersected with anything")
 }
 
 /// In a rule the expression stays in productions; a terminal is refused.

@@ -454,6 +454,9 @@ impl<'g> Translation<'g> {
                 }
                 self.rule(left, vec![Symbol::Nonterminal(rest)]);
             }
+            Expr::And { .. } | Expr::Automaton(_) | Expr::Unordered(_) => {
+                unreachable!("not generated")
+            }
         }
     }
 

@@ -97,7 +97,11 @@ fn ends(grammar: &Grammar, expr: ExprId, text: &[u8], at: usize) -> BTreeSet<usi
             }
             all
         }
-        Expr::Bytes(_) | Expr::Token(_) => BTreeSet::new(),
+        Expr::Bytes(_)
+        | Expr::Token(_)
+        | Expr::And { .. }
+        | Expr::Automaton(_)
+        | Expr::Unordered(_) => BTreeSet::new(),
     }
 }
 
