@@ -78,6 +78,6 @@ pub(super) fn lay_out(source: &Arc<Grammar>, regular: Regular, bnf: &Bnf) -> Com
         program,
         lexemes,
         tokens: bnf.tokens.clone(),
-        lexer: Lexer::new(regular.regexes),
+        lexer: Lexer::new(regular.regexes.into_set()),
     }
 }

@@ -6,7 +6,8 @@
 use rustc_hash::FxHashMap;
 
 use super::bnf::{Bnf, BnfLexeme};
-use super::regular::{Regular, intersection_too_large};
+use super::regexes::intersection_too_large;
+use super::regular::Regular;
 use crate::earley::Sym;
 use crate::error::GrammarError;
 use crate::grammar::{Expr, Grammar, SymbolKind, TokenTerminal};

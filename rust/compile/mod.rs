@@ -7,17 +7,22 @@
 mod bnf;
 mod components;
 mod epsilon;
+#[allow(dead_code, reason = "front ends that are still to come ask these questions")]
+mod language;
 mod layout;
 mod levels;
 mod linearise;
 mod lower;
 mod merge;
 mod prune;
+mod regexes;
 mod regular;
 mod units;
 
 use std::sync::Arc;
 
+#[allow(unused_imports, reason = "front ends that are still to come ask these questions")]
+pub(crate) use language::Languages;
 pub use layout::{CompiledGrammar, Lexeme};
 
 use crate::error::{GrammarError, GrammarErrorKind};

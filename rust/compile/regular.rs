@@ -7,21 +7,14 @@
 //! intersection are terminals.
 
 use super::components::Components;
-use crate::byteset::ByteSet;
+use super::regexes::{MAX_DEPTH, MAX_SIZE, Regexes, expr_part, own_size, too_deep, too_many_parts};
 use crate::error::{GrammarError, GrammarErrorKind};
 use crate::grammar::{Expr, Grammar, SymbolKind};
 use crate::index::{ExprId, Id, RegexId};
-use crate::lexer::{EPSILON, RegexSet, TooLarge};
+use crate::lexer::EPSILON;
 
-/// Deeper nesting in rules stays in productions; in terminals it is an error. Nested alternatives
-/// are copied into the level above, so the cost grows with the square of this.
-const MAX_DEPTH: u32 = 250;
-/// Larger regular expressions in rules stay in productions, which share what is shared; in
-/// terminals they are an error. (`A: B B`, `B: C C`, … doubles with each line.)
+/// Larger regular expressions in rules stay in productions, which share what is shared.
 const MAX_SIZE_IN_RULES: u64 = 1 << 16;
-const MAX_SIZE: u64 = 1 << 21;
-/// The most character ranges in all classes together.
-const MAX_CLASS_RANGES: usize = 1 << 21;
 
 /// Where an expression stands: `ignore` applies in rules only.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,7 +25,7 @@ enum Context {
 
 /// The regexes of regular expressions.
 pub(super) struct Regular {
-    pub(super) regexes: RegexSet,
+    pub(super) regexes: Regexes,
     /// By expression and context.
     found: Vec<Option<RegexId>>,
     /// Any number of ignored texts; ε where nothing is ignored.
@@ -59,9 +52,8 @@ pub(super) fn find_regular(grammar: &Grammar, fold: bool) -> Result<Regular, Gra
         grammar,
         fold,
         sizes: vec![0; grammar.exprs.len() * 2],
-        class_ranges: 0,
         regular: Regular {
-            regexes: RegexSet::default(),
+            regexes: Regexes::default(),
             found: vec![None; grammar.exprs.len() * 2],
             ignored: EPSILON,
         },
@@ -93,24 +85,20 @@ pub(super) fn find_regular(grammar: &Grammar, fold: bool) -> Result<Regular, Gra
 /// The parts of an expression; a symbol's part is its body.
 fn part(grammar: &Grammar, at: usize, index: usize) -> Option<usize> {
     let (expr, context) = place(at);
-    let part = match &grammar.exprs[expr] {
-        Expr::Seq(parts) | Expr::Alt(parts) => node(*parts.get(index)?, context),
-        Expr::And { all, none } => {
-            let part = all.iter().chain(none).nth(index)?;
-            node(*part, Context::Terminal)
-        }
-        Expr::Repeat { expr, .. } if index == 0 => node(*expr, context),
+    match &grammar.exprs[expr] {
         Expr::Symbol(symbol) if index == 0 => {
             let symbol = &grammar.symbols[*symbol];
             let inside = match symbol.kind {
                 SymbolKind::Terminal => Context::Terminal,
                 SymbolKind::Rule => context,
             };
-            node(symbol.body, inside)
+            Some(node(symbol.body, inside))
         }
-        _ => return None,
-    };
-    Some(part)
+        expr => {
+            let inside = if matches!(expr, Expr::And { .. }) { Context::Terminal } else { context };
+            expr_part(expr, index).map(|part| node(part, inside))
+        }
+    }
 }
 
 struct Finder<'a> {
@@ -119,7 +107,6 @@ struct Finder<'a> {
     regular: Regular,
     /// Sizes of regular expressions, shared parts counted wherever they stand.
     sizes: Vec<u64>,
-    class_ranges: usize,
 }
 
 impl Finder<'_> {
@@ -155,10 +142,7 @@ impl Finder<'_> {
         let grammar = self.grammar;
         let expr = &grammar.exprs[expr];
         let mut parts = Vec::new();
-        let mut size = match expr {
-            Expr::Literal(bytes) => bytes.len() as u64,
-            _ => 1,
-        };
+        let mut size = own_size(expr);
         for part in (0..).map_while(|index| part(grammar, at, index)) {
             let Some(regex) = self.regular.found[part] else {
                 return match expr {
@@ -184,68 +168,21 @@ impl Finder<'_> {
         }
         let limit = if context == Context::Rule { MAX_SIZE_IN_RULES } else { MAX_SIZE };
         if size > limit && !terminal {
-            return too_large(context, || {
-                format!("a terminal has more than {MAX_SIZE} parts, shared ones counted each time")
-            });
+            return refuse(context, too_many_parts);
         }
         self.sizes[at] = size;
-        if let Expr::Class(ranges) = expr {
-            self.class_ranges += ranges.len();
-            if self.class_ranges > MAX_CLASS_RANGES {
-                return Err(GrammarError::new(
-                    GrammarErrorKind::Limit,
-                    format!("the character classes have more than {MAX_CLASS_RANGES} ranges"),
-                ));
-            }
-        }
         let set = &mut self.regular.regexes;
-        let Some(mut regex) = regex_of(set, expr, &parts)? else { return Ok(()) };
+        let Some(mut regex) = set.make(expr, &parts)? else { return Ok(()) };
         if context == Context::Rule && terminal {
             regex = set.concat(regex, self.regular.ignored);
         }
         let depth = set.depth(regex);
         if depth > MAX_DEPTH {
-            return too_large(context, || {
-                format!("a terminal is nested {depth} deep; the limit is {MAX_DEPTH}")
-            });
+            return refuse(context, || too_deep(depth));
         }
         self.regular.found[at] = Some(regex);
         Ok(())
     }
-}
-
-/// The regex of an expression whose parts have these regexes; `None` for a model token and for items
-/// in any order.
-pub(super) fn regex_of(
-    set: &mut RegexSet,
-    expr: &Expr,
-    parts: &[RegexId],
-) -> Result<Option<RegexId>, GrammarError> {
-    Ok(Some(match expr {
-        Expr::Literal(bytes) => set.literal(bytes),
-        Expr::Class(ranges) => set.class(ranges),
-        Expr::Bytes(ranges) => {
-            let mut bytes = ByteSet::EMPTY;
-            ranges.iter().for_each(|&(low, high)| bytes.insert_range(low, high));
-            set.bytes(bytes)
-        }
-        Expr::Seq(_) => parts.iter().rev().fold(EPSILON, |rest, &part| set.concat(part, rest)),
-        Expr::Alt(_) => set.or(parts),
-        &Expr::Repeat { min, max, .. } => set.repeat(parts[0], min, max),
-        Expr::And { all, .. } => {
-            let (all, none) = parts.split_at(all.len());
-            set.and(all, none).map_err(intersection_too_large)?
-        }
-        Expr::Automaton(automaton) => set.automaton(automaton),
-        Expr::Symbol(_) => parts[0],
-        Expr::Token(_) | Expr::Unordered(_) => return Ok(None),
-    }))
-}
-
-/// A search for a text of an intersection was given up.
-pub(super) fn intersection_too_large(TooLarge: TooLarge) -> GrammarError {
-    GrammarError::new(GrammarErrorKind::Limit, "the intersection of patterns is too large")
-        .with_hint("use fewer patterns at once, or smaller counts of repetition in them")
 }
 
 /// A part of an intersection that has no regex.
@@ -258,10 +195,9 @@ fn not_regular(grammar: &Grammar, part: ExprId) -> GrammarError {
 }
 
 /// In a rule the expression stays in productions; a terminal is refused.
-fn too_large(context: Context, message: impl FnOnce() -> String) -> Result<(), GrammarError> {
+fn refuse(context: Context, error: impl FnOnce() -> GrammarError) -> Result<(), GrammarError> {
     match context {
         Context::Rule => Ok(()),
-        Context::Terminal => Err(GrammarError::new(GrammarErrorKind::Limit, message())
-            .with_hint("write it with fewer nested groups, or as rules")),
+        Context::Terminal => Err(error()),
     }
 }

@@ -98,19 +98,15 @@ impl RegexSet {
         }
         all.sort_unstable();
         all.dedup();
-        let Some(&least) = all.first() else { return Simple::Known(DEAD) };
-        if least == DEAD {
+        if all.first().is_none_or(|&least| least == DEAD) {
             return Simple::Known(DEAD);
         }
         let nullable = all.iter().all(|&part| self.is_nullable(part));
-        if least == EPSILON {
-            let has = nullable && !self.is_nullable(none);
-            return Simple::Known(if has { EPSILON } else { DEAD });
-        }
         let mut meet = Meet { all: all.into(), none };
         let first = self.first_of(&meet);
-        if first.is_empty() && !nullable {
-            return Simple::Known(DEAD);
+        if first.is_empty() {
+            let has = nullable && !self.is_nullable(none);
+            return Simple::Known(if has { EPSILON } else { DEAD });
         }
         meet.none = self.relevant(none, &first, nullable);
         if meet.none == DEAD && meet.all.len() == 1 {

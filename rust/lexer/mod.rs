@@ -20,6 +20,7 @@ mod identity;
 mod meet;
 mod node;
 mod utf8;
+mod words;
 
 pub use dfa::Lexer;
 pub use meet::TooLarge;

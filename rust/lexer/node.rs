@@ -59,6 +59,8 @@ struct Facts {
     exact: bool,
     /// Whether it repeats nothing: its texts are few or short.
     finite: bool,
+    /// Whether it is known to have infinitely many texts.
+    infinite: bool,
     /// The largest bound of a repetition in it, `UNBOUNDED` not counted.
     largest_count: u32,
     /// How deep a derivative has to go down: the nesting, but for last parts of sequences.
@@ -157,6 +159,12 @@ impl RegexSet {
     /// Whether an expression repeats nothing, apart from optional parts.
     pub fn is_finite(&self, id: RegexId) -> bool {
         self.facts[id].finite
+    }
+
+    /// Whether an expression is known to have infinitely many texts; that of an intersection or an
+    /// automaton is not.
+    pub(super) fn is_infinite(&self, id: RegexId) -> bool {
+        self.facts[id].infinite
     }
 
     /// The largest bound of a repetition in an expression, no bound not counted.
@@ -383,6 +391,7 @@ impl RegexSet {
             nullable: false,
             exact: true,
             finite: true,
+            infinite: false,
             largest_count: 0,
             depth: 0,
             least: 0,
@@ -400,6 +409,7 @@ impl RegexSet {
                     nullable: through && tail.nullable,
                     exact: head.exact && (!through || tail.exact),
                     finite: head.finite && tail.finite,
+                    infinite: head.infinite || tail.infinite,
                     largest_count: head.largest_count.max(tail.largest_count),
                     depth: tail.depth.max(head.depth + 1),
                     least: head.least.saturating_add(tail.least),
@@ -414,6 +424,7 @@ impl RegexSet {
                     facts.nullable |= part.nullable;
                     facts.exact &= part.exact;
                     facts.finite &= part.finite;
+                    facts.infinite |= part.infinite;
                     facts.largest_count = facts.largest_count.max(part.largest_count);
                     facts.depth = facts.depth.max(part.depth + 1);
                     facts.least = facts.least.min(part.least);
@@ -426,6 +437,8 @@ impl RegexSet {
                 Facts {
                     nullable: min == 0,
                     finite: max == 1 && part.finite,
+                    // Another text than the empty one is repeated: none is if that is a surmise.
+                    infinite: max == UNBOUNDED && part.exact || part.infinite,
                     largest_count: bound.max(part.largest_count),
                     depth: part.depth + 1,
                     least: part.least.saturating_mul(min),
