@@ -217,9 +217,10 @@ impl Recogniser {
 
     /// The bytes that a state can go on with.
     pub fn first(&mut self, state: StateId) -> ByteSet {
-        let (boundary, scans) = self.parts(state);
+        let Self { states, lexer, .. } = self;
+        let (boundary, scans) = parts(states.get(state));
         let under_way =
-            scans.iter().fold(ByteSet::EMPTY, |set, scan| set.union(self.lexer.first(scan.rest)));
+            scans.iter().fold(ByteSet::EMPTY, |set, scan| set.union(&lexer.exact_first(scan.rest)));
         match boundary {
             Some(row) => under_way.union(&self.first_of_row(row)),
             None => under_way,
@@ -227,13 +228,14 @@ impl Recogniser {
     }
 
     fn first_of_row(&mut self, row: RowId) -> ByteSet {
-        let row = self.rows.row(row);
+        let Self { rows, lexer, grammar, .. } = self;
+        let row = rows.row(row);
         let index = row.expected.index();
         if let Some(Some(known)) = self.first.get(index) {
             return *known;
         }
         let first = row.lexemes.iter().fold(ByteSet::EMPTY, |set, &lexeme| {
-            set.union(self.lexer.first(self.grammar.lexemes[lexeme].start))
+            set.union(&lexer.exact_first(grammar.lexemes[lexeme].start))
         });
         if self.first.len() <= index {
             self.first.resize(index + 1, None);
@@ -303,10 +305,7 @@ impl Recogniser {
 
     /// A state's boundary and its scans under way.
     fn parts(&self, state: StateId) -> (Option<RowId>, &[Scan]) {
-        match self.states.get(state) {
-            [Scan { lexeme: BOUNDARY, row, .. }, scans @ ..] => (Some(*row), scans),
-            scans => (None, scans),
-        }
+        parts(self.states.get(state))
     }
 
     fn boundary(&self, state: StateId) -> Option<RowId> {
@@ -320,6 +319,14 @@ impl Recogniser {
             scans.insert(0, Scan { lexeme: BOUNDARY, rest: lexer::DEAD, row });
         }
         self.states.intern(&scans).0
+    }
+}
+
+/// The boundary and the scans of a state as it is interned.
+fn parts(state: &[Scan]) -> (Option<RowId>, &[Scan]) {
+    match state {
+        [Scan { lexeme: BOUNDARY, row, .. }, scans @ ..] => (Some(*row), scans),
+        scans => (None, scans),
     }
 }
 

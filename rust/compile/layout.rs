@@ -85,6 +85,6 @@ pub(super) fn lay_out(
         program: Arc::new(program),
         lexemes,
         tokens: bnf.tokens.clone(),
-        lexer: Lexer::new(regular.regexes),
+        lexer: Lexer::new(regular.regexes.into_set()),
     })
 }

@@ -14,6 +14,7 @@ mod linearise;
 mod lower;
 mod merge;
 mod prune;
+mod regexes;
 mod regular;
 mod units;
 
@@ -82,7 +83,7 @@ pub fn compile(
     let mut regular = regular::find_regular(grammar, options.fold)?;
     // Productions over lexemes, token terminals and nonterminals; groups and repetitions are gone.
     // Items in any order stay tables: their productions are made when they are needed.
-    let mut bnf = lower::lower(grammar, &mut regular, options.fold);
+    let mut bnf = lower::lower(grammar, &mut regular, options.fold)?;
     // Every symbol is reachable and has a text.
     prune::prune(&mut bnf)?;
     // No right-hand side is empty; whether the empty text belongs to the grammar is a flag.

@@ -107,10 +107,7 @@ pub(super) struct Documents<'o> {
 
 impl<'o> Documents<'o> {
     /// Reads the user's schema.
-    pub(super) fn new(
-        text: &str,
-        resources: &'o [(String, String)],
-    ) -> Result<Self, GrammarError> {
+    pub(super) fn new(text: &str, resources: &'o [(String, String)]) -> Result<Self, GrammarError> {
         let unread = resources
             .iter()
             .map(|(uri, text)| (uri::resolve("", uri::split(uri).0), text.as_str()))
@@ -302,8 +299,7 @@ impl<'o> Documents<'o> {
         if let Some((id, sure)) = id(tree, node, dialect) {
             let (own, fragment) = uri::split(id);
             if !own.is_empty() && !is_root {
-                let base: Rc<str> =
-                    uri::resolve(&self.resources[outer as usize].base, own).into();
+                let base: Rc<str> = uri::resolve(&self.resources[outer as usize].base, own).into();
                 if register {
                     self.by_uri.entry(Rc::clone(&base)).or_insert(place);
                 }

@@ -186,8 +186,7 @@ impl Reader<'_, '_> {
                     Some(node) => self.named(word, node),
                     None => Ok(Rc::from([])),
                 };
-                let (names, patterns) =
-                    (known(Word::Properties)?, known(Word::PatternProperties)?);
+                let (names, patterns) = (known(Word::Properties)?, known(Word::PatternProperties)?);
                 Keyword::AdditionalProperties { schema: self.child(node)?, names, patterns }
             }
             Word::PropertyNames => Keyword::PropertyNames(self.child(node)?),
@@ -215,9 +214,8 @@ impl Reader<'_, '_> {
                 None => return Ok(()),
             },
             Word::Contains => {
-                let bound = |word| {
-                    self.siblings.get(word).map(|node| self.count(word, node)).transpose()
-                };
+                let bound =
+                    |word| self.siblings.get(word).map(|node| self.count(word, node)).transpose();
                 let (min, max) = (bound(Word::MinContains)?, bound(Word::MaxContains)?);
                 Keyword::Contains {
                     schema: self.child(node)?,
@@ -228,13 +226,11 @@ impl Reader<'_, '_> {
             }
             Word::MinItems => Keyword::MinItems(self.count(word, node)?),
             Word::MaxItems => Keyword::MaxItems(self.count(word, node)?),
-            Word::UniqueItems => {
-                match self.source.tree.json(node) {
-                    Json::Bool(true) => Keyword::UniqueItems,
-                    Json::Bool(false) => return Ok(()),
-                    _ => return Err(self.wrong(word, node, "true or false")),
-                }
-            }
+            Word::UniqueItems => match self.source.tree.json(node) {
+                Json::Bool(true) => Keyword::UniqueItems,
+                Json::Bool(false) => return Ok(()),
+                _ => return Err(self.wrong(word, node, "true or false")),
+            },
             Word::UnevaluatedItems => Keyword::UnevaluatedItems(self.child(node)?),
 
             Word::AllOf => Keyword::AllOf(self.schemas(word, node)?),

@@ -344,9 +344,9 @@ impl Parser<'_> {
     /// Four hexadecimal digits.
     fn unit(&mut self, escape: usize) -> Result<u32, Fault> {
         let digits = self.text.get(self.at..self.at + 4).and_then(|digits| {
-            digits.iter().try_fold(0, |unit, &digit| {
-                Some(unit << 4 | char::from(digit).to_digit(16)?)
-            })
+            digits
+                .iter()
+                .try_fold(0, |unit, &digit| Some(unit << 4 | char::from(digit).to_digit(16)?))
         });
         self.at += 4;
         digits.ok_or_else(|| {
@@ -404,9 +404,7 @@ impl Parser<'_> {
             let mut child = node + 1;
             while child < end {
                 let entries = &self.entries;
-                let name = |of: u32| {
-                    piece(self.source, &self.unescaped, entries[of as usize].name)
-                };
+                let name = |of: u32| piece(self.source, &self.unescaped, entries[of as usize].name);
                 let hash = self.hasher.hash_one(name(child));
                 let entry = index.entry(
                     hash,
@@ -434,11 +432,8 @@ impl Parser<'_> {
         let Some(c) = self.source[self.at.min(self.text.len())..].chars().next() else {
             return syntax(self.at, self.at, format!("the text ends where {expected} must follow"));
         };
-        let fault = syntax(
-            self.at,
-            self.at + c.len_utf8(),
-            format!("expected {expected}, found {c:?}"),
-        );
+        let fault =
+            syntax(self.at, self.at + c.len_utf8(), format!("expected {expected}, found {c:?}"));
         match c {
             '\'' => fault.with_hint("JSON takes strings in double quotes only"),
             '/' | '#' => fault.with_hint("JSON takes no comments"),

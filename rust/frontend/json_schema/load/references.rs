@@ -109,10 +109,9 @@ impl Loader<'_> {
         let missing = &stop.missing;
         let why = match tree.json(stop.at) {
             Json::Object => format!("{place} has no {missing:?}"),
-            Json::Array => format!(
-                "{place} has {} items and no {missing:?}",
-                tree.children(stop.at).count()
-            ),
+            Json::Array => {
+                format!("{place} has {} items and no {missing:?}", tree.children(stop.at).count())
+            }
             _ => format!("{place} is {} and has no {missing:?}", tree.shown(stop.at)),
         };
         let error = self.broken(of, &why);
@@ -202,11 +201,8 @@ fn follow(tree: &Tree, from: Node, pointer: &str) -> Result<Node, Stop> {
     let mut at = from;
     let mut start = 0;
     for part in pointer.split('/').skip(1) {
-        let name = if part.contains('~') {
-            &part.replace("~1", "/").replace("~0", "~")
-        } else {
-            part
-        };
+        let name =
+            if part.contains('~') { &part.replace("~1", "/").replace("~0", "~") } else { part };
         let next = match tree.json(at) {
             Json::Object => tree.get(at, name),
             Json::Array if part == "0" || !part.starts_with(['0', '+']) => {

@@ -460,8 +460,8 @@ fn random_pattern(
     in_loop: bool,
 ) -> String {
     const LEAVES: &[&str] = &[
-        "a", "b", "-", "ab", ".", "[ab]", "[^a]", r"\w", r"\W", "^", "$", r"\b", r"\B", "", "(?=a)",
-        "(?!b)", "(?<=a)", "(?<!b)", "a*", "b+", "[a-]?", ".*", "[^]{1,2}",
+        "a", "b", "-", "ab", ".", "[ab]", "[^a]", r"\w", r"\W", "^", "$", r"\b", r"\B", "",
+        "(?=a)", "(?!b)", "(?<=a)", "(?<!b)", "a*", "b+", "[a-]?", ".*", "[^]{1,2}",
     ];
     if depth == 0 {
         return LEAVES[random(if in_loop { 18 } else { LEAVES.len() })].to_owned();
@@ -469,7 +469,12 @@ fn random_pattern(
     // The other implementation runs out of memory where nested repetitions match the empty text.
     let kind = random(14);
     let repeats = (7..=9).contains(&kind) && !in_loop;
-    let left = random_pattern(random, depth - 1, behind, in_loop || (repeats && std::env::var("NEST").is_err()));
+    let left = random_pattern(
+        random,
+        depth - 1,
+        behind,
+        in_loop || (repeats && std::env::var("NEST").is_err()),
+    );
     let right = random_pattern(random, depth - 1, behind, in_loop);
     match kind {
         7 if repeats => format!("(?:{left})*{right}"),
@@ -539,14 +544,21 @@ fn zz_dump() {
         let begin = std::time::Instant::now();
         let result = grammar(&pattern);
         let took = begin.elapsed().as_micros();
-        if took > slow { slow = took; eprintln!("{took} us {pattern}"); }
+        if took > slow {
+            slow = took;
+            eprintln!("{took} us {pattern}");
+        }
         match result {
             Ok(grammar) => {
                 let found = words.of(grammar.symbols[grammar.start].body, &grammar);
                 let bits: String = found.iter().map(|&b| if b { '1' } else { '0' }).collect();
                 writeln!(out, "{pattern}\t{bits}").unwrap();
             }
-            Err(e) => { assert!(e.unsupported, "{pattern} {e:?}"); refused += 1; writeln!(out, "{pattern}\t{}", e.message).unwrap(); }
+            Err(e) => {
+                assert!(e.unsupported, "{pattern} {e:?}");
+                refused += 1;
+                writeln!(out, "{pattern}\t{}", e.message).unwrap();
+            }
         }
     }
     eprintln!("refused {refused} of {rounds}");
@@ -555,14 +567,27 @@ fn zz_dump() {
 #[test]
 fn zz_mb() {
     use std::io::Write;
-    let unhex = |h: &str| String::from_utf8((0..h.len() / 2).map(|i| u8::from_str_radix(&h[2 * i..2 * i + 2], 16).unwrap()).collect()).unwrap();
+    let unhex = |h: &str| {
+        String::from_utf8(
+            (0..h.len() / 2)
+                .map(|i| u8::from_str_radix(&h[2 * i..2 * i + 2], 16).unwrap())
+                .collect(),
+        )
+        .unwrap()
+    };
     let mut out = std::io::BufWriter::new(std::fs::File::create("/tmp/mb.out").unwrap());
     let mut known: FxHashMap<String, Option<Grammar>> = FxHashMap::default();
     for line in std::fs::read_to_string("/tmp/mb.txt").unwrap().lines() {
         let (p, s) = line.split_once(' ').unwrap();
         let grammar = known.entry(p.to_owned()).or_insert_with(|| {
             let pattern = unhex(p);
-            match grammar(&pattern) { Ok(g) => Some(g), Err(e) => { eprintln!("{pattern} {e:?}"); None } }
+            match grammar(&pattern) {
+                Ok(g) => Some(g),
+                Err(e) => {
+                    eprintln!("{pattern} {e:?}");
+                    None
+                }
+            }
         });
         let Some(grammar) = grammar else { continue };
         let text = unhex(s);
@@ -576,27 +601,80 @@ fn zz_mb() {
 
 #[test]
 fn zz_time() {
-    let all: Vec<String> = { let mut v: Vec<String> = std::fs::read_to_string("/tmp/mb.txt").unwrap().lines().map(|l| { let h = l.split_once(' ').unwrap().0; String::from_utf8((0..h.len() / 2).map(|i| u8::from_str_radix(&h[2 * i..2 * i + 2], 16).unwrap()).collect()).unwrap() }).collect(); v.dedup(); v };
+    let all: Vec<String> = {
+        let mut v: Vec<String> = std::fs::read_to_string("/tmp/mb.txt")
+            .unwrap()
+            .lines()
+            .map(|l| {
+                let h = l.split_once(' ').unwrap().0;
+                String::from_utf8(
+                    (0..h.len() / 2)
+                        .map(|i| u8::from_str_radix(&h[2 * i..2 * i + 2], 16).unwrap())
+                        .collect(),
+                )
+                .unwrap()
+            })
+            .collect();
+        v.dedup();
+        v
+    };
     let time = |patterns: &[&str]| {
         let mut best = f64::MAX;
         for _ in 0..30 {
             let begin = std::time::Instant::now();
-            for p in patterns { let mut b = GrammarBuilder::new(); std::hint::black_box(search(p, &mut b).ok()); }
+            for p in patterns {
+                let mut b = GrammarBuilder::new();
+                std::hint::black_box(search(p, &mut b).ok());
+            }
             best = best.min(begin.elapsed().as_nanos() as f64 / 1000.0 / patterns.len() as f64);
         }
         best
     };
     let refs: Vec<&str> = all.iter().map(String::as_str).collect();
     eprintln!("all {} mean {:.2} us", refs.len(), time(&refs));
-    for p in ["^[a-z0-9-]+$", "abc", "^[A-Fa-f\\d]{24}$", "^[a-f0-9]{8}-[a-f0-9]{4}-[1-5][a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$", "^$|^(([0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])\\.){3}([0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])(/[0-9][0-9])?$", "^((?!(c|C)(l|L)(y|Y)(d|D)(e|E)).)*$", "^https?:\\/\\/(www\\.)?[-a-zA-Z0-9@:%._\\+~#=]{1,256}\\.[a-zA-Z0-9()]{1,6}\\b([-a-zA-Z0-9()@:%_\\+.~#?&//=]*)$", "^(?=.*[A-Z])(?=.*[a-z])(?=.*\\d).{8,}$", "^([^,]+(,|$)){3,}$", "^\\p{L}+$", "^(?:\\b\\w+\\b\\s*){1,64}$"] {
+    for p in [
+        "^[a-z0-9-]+$",
+        "abc",
+        "^[A-Fa-f\\d]{24}$",
+        "^[a-f0-9]{8}-[a-f0-9]{4}-[1-5][a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$",
+        "^$|^(([0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])\\.){3}([0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])(/[0-9][0-9])?$",
+        "^((?!(c|C)(l|L)(y|Y)(d|D)(e|E)).)*$",
+        "^https?:\\/\\/(www\\.)?[-a-zA-Z0-9@:%._\\+~#=]{1,256}\\.[a-zA-Z0-9()]{1,6}\\b([-a-zA-Z0-9()@:%_\\+.~#?&//=]*)$",
+        "^(?=.*[A-Z])(?=.*[a-z])(?=.*\\d).{8,}$",
+        "^([^,]+(,|$)){3,}$",
+        "^\\p{L}+$",
+        "^(?:\\b\\w+\\b\\s*){1,64}$",
+    ] {
         let g = grammar(p).unwrap();
-        eprintln!("{:.2} us {p}\n     {}", time(&[p]), g.to_string().chars().take(400).collect::<String>().trim());
+        eprintln!(
+            "{:.2} us {p}\n     {}",
+            time(&[p]),
+            g.to_string().chars().take(400).collect::<String>().trim()
+        );
     }
     let mut worst: Vec<(f64, &str)> = refs.iter().map(|p| (time(&[p]), *p)).collect();
     worst.sort_by(|a, b| b.0.total_cmp(&a.0));
-    for (t, p) in &worst[..8] { eprintln!("{t:.1} us {:.100}", p); }
-    for (p, n) in [(r"a\b[^]\B".repeat(20_000), 1), ("((^|b)c|".repeat(40) + &")".repeat(40), 1), ((0..20_000).map(|i| format!("^n{i}$")).collect::<Vec<_>>().join("|"), 1), (format!("^{}$", r"(?:a\b|\Bb|c\B)".repeat(200)), 1), (format!("{}a{}", r"(?:\ba|".repeat(30), "$)*".repeat(30)), 1),(format!("{}a{}", "(?:(?=a)".repeat(40), "){0,60}".repeat(40)), 1), (format!("{}a{}", r"(?:(?<=a)b?".repeat(20), r"\b)*".repeat(20)), 1)] {
+    for (t, p) in &worst[..8] {
+        eprintln!("{t:.1} us {:.100}", p);
+    }
+    for (p, n) in [
+        (r"a\b[^]\B".repeat(20_000), 1),
+        ("((^|b)c|".repeat(40) + &")".repeat(40), 1),
+        ((0..20_000).map(|i| format!("^n{i}$")).collect::<Vec<_>>().join("|"), 1),
+        (format!("^{}$", r"(?:a\b|\Bb|c\B)".repeat(200)), 1),
+        (format!("{}a{}", r"(?:\ba|".repeat(30), "$)*".repeat(30)), 1),
+        (format!("{}a{}", "(?:(?=a)".repeat(40), "){0,60}".repeat(40)), 1),
+        (format!("{}a{}", r"(?:(?<=a)b?".repeat(20), r"\b)*".repeat(20)), 1),
+    ] {
         let begin = std::time::Instant::now();
-        for _ in 0..n { let r = grammar(&p); eprintln!("{:.1} ms {:?} {:.40}", begin.elapsed().as_micros() as f64 / 1000.0, r.map(|g| g.exprs.len()).map_err(|e| e.message), p); }
+        for _ in 0..n {
+            let r = grammar(&p);
+            eprintln!(
+                "{:.1} ms {:?} {:.40}",
+                begin.elapsed().as_micros() as f64 / 1000.0,
+                r.map(|g| g.exprs.len()).map_err(|e| e.message),
+                p
+            );
+        }
     }
 }
