@@ -73,7 +73,7 @@ impl Recogniser {
     pub fn new(grammar: &Arc<CompiledGrammar>) -> Self {
         let mut recogniser = Self {
             lexer: grammar.lexer.clone(),
-            rows: Rows::new(&grammar.program),
+            rows: Rows::new(Arc::clone(&grammar.program)),
             grammar: Arc::clone(grammar),
             states: SliceInterner::default(),
             places: Vec::new(),
@@ -132,7 +132,7 @@ impl Recogniser {
             if self.lexer.accepts(scan.rest) {
                 let row = self.after(scan);
                 boundary = Some(match boundary {
-                    Some(other) => self.rows.union(&self.grammar.program, other, row),
+                    Some(other) => self.rows.union(other, row),
                     None => row,
                 });
             }
@@ -159,7 +159,7 @@ impl Recogniser {
 
     /// The row after a scan's lexeme.
     pub fn after(&mut self, scan: Scan) -> RowId {
-        self.rows.goto(&self.grammar.program, scan.row, Sym::Lexeme(scan.lexeme))
+        self.rows.goto(scan.row, Sym::Lexeme(scan.lexeme))
     }
 
     /// The state at a row, in the middle of nothing.
@@ -217,9 +217,10 @@ impl Recogniser {
 
     /// The bytes that a state can go on with.
     pub fn first(&mut self, state: StateId) -> ByteSet {
-        let (boundary, scans) = self.parts(state);
+        let Self { states, lexer, .. } = self;
+        let (boundary, scans) = parts(states.get(state));
         let under_way =
-            scans.iter().fold(ByteSet::EMPTY, |set, scan| set.union(self.lexer.first(scan.rest)));
+            scans.iter().fold(ByteSet::EMPTY, |set, scan| set.union(&lexer.exact_first(scan.rest)));
         match boundary {
             Some(row) => under_way.union(&self.first_of_row(row)),
             None => under_way,
@@ -227,13 +228,14 @@ impl Recogniser {
     }
 
     fn first_of_row(&mut self, row: RowId) -> ByteSet {
-        let row = self.rows.row(row);
+        let Self { rows, lexer, grammar, .. } = self;
+        let row = rows.row(row);
         let index = row.expected.index();
         if let Some(Some(known)) = self.first.get(index) {
             return *known;
         }
         let first = row.lexemes.iter().fold(ByteSet::EMPTY, |set, &lexeme| {
-            set.union(self.lexer.first(self.grammar.lexemes[lexeme].start))
+            set.union(&lexer.exact_first(grammar.lexemes[lexeme].start))
         });
         if self.first.len() <= index {
             self.first.resize(index + 1, None);
@@ -254,7 +256,7 @@ impl Recogniser {
     pub fn step_token(&mut self, state: StateId, terminal: TokenTerminalId) -> StateId {
         match self.boundary(state) {
             Some(row) => {
-                let row = self.rows.goto(&self.grammar.program, row, Sym::Token(terminal));
+                let row = self.rows.goto(row, Sym::Token(terminal));
                 self.state_at(row)
             }
             None => DEAD,
@@ -270,7 +272,7 @@ impl Recogniser {
             return right;
         }
         let boundary = match (self.boundary(left), self.boundary(right)) {
-            (Some(a), Some(b)) => Some(self.rows.union(&self.grammar.program, a, b)),
+            (Some(a), Some(b)) => Some(self.rows.union(a, b)),
             (a, b) => a.or(b),
         };
         let scans = [self.parts(left).1, self.parts(right).1].concat();
@@ -303,10 +305,7 @@ impl Recogniser {
 
     /// A state's boundary and its scans under way.
     fn parts(&self, state: StateId) -> (Option<RowId>, &[Scan]) {
-        match self.states.get(state) {
-            [Scan { lexeme: BOUNDARY, row, .. }, scans @ ..] => (Some(*row), scans),
-            scans => (None, scans),
-        }
+        parts(self.states.get(state))
     }
 
     fn boundary(&self, state: StateId) -> Option<RowId> {
@@ -320,6 +319,14 @@ impl Recogniser {
             scans.insert(0, Scan { lexeme: BOUNDARY, rest: lexer::DEAD, row });
         }
         self.states.intern(&scans).0
+    }
+}
+
+/// The boundary and the scans of a state as it is interned.
+fn parts(state: &[Scan]) -> (Option<RowId>, &[Scan]) {
+    match state {
+        [Scan { lexeme: BOUNDARY, row, .. }, scans @ ..] => (Some(*row), scans),
+        scans => (None, scans),
     }
 }
 

@@ -1,29 +1,91 @@
-//! Questions that a front end has about regular expressions while it builds a grammar.
+//! Questions about the languages of regular expressions, for front ends that are building.
 //!
-//! Takes expressions of a [`GrammarBuilder`] that refer to no symbol; says whether they have a
-//! text, whether a text is theirs, and which texts they have if they are few. What was worked out
-//! is kept, as a builder only ever adds.
+//! Takes expressions of a [`GrammarBuilder`] that is still growing, without symbols, model tokens
+//! and items in any order; tells whether they have a text at all, a given text, or few. Answers are
+//! exact; what takes too long to find out is an error of the kind `Limit`. What is learned of one
+//! expression is kept for the next.
 
-use rustc_hash::FxHashMap;
+use super::regexes::{
+    MAX_DEPTH, MAX_SIZE, Regexes, expr_part, intersection_too_large, own_size, too_deep,
+    too_many_parts,
+};
+use crate::error::{GrammarError, GrammarErrorKind};
+use crate::grammar::GrammarBuilder;
+use crate::index::{ExprId, Id, RegexId};
+use crate::lexer::DEAD;
 
-use super::regular::regex;
-use crate::error::GrammarError;
-use crate::grammar::{Expr, GrammarBuilder};
-use crate::index::{ExprId, RegexId};
-use crate::lexer::{DEAD, RegexSet};
-
-/// How many steps the search for the texts of an expression may take for each one allowed.
-const STEPS_PER_WORD: usize = 64;
-
-/// The regular expressions of a builder, as far as they have been asked about.
+/// What is known of the expressions of one builder.
 #[derive(Debug, Default)]
 pub(crate) struct Languages {
-    regexes: RegexSet,
-    found: FxHashMap<ExprId, RegexId>,
+    regexes: Regexes,
+    /// By expression the regex and its size.
+    found: Vec<Option<(RegexId, u64)>>,
 }
 
 impl Languages {
-    /// Whether an expression has no text at all.
+    /// Nothing is known yet.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// The regex of an expression: expressions of equal structure have equal ones, and only those
+    /// without a text have [`DEAD`].
+    pub(crate) fn regex(
+        &mut self,
+        builder: &GrammarBuilder,
+        expr: ExprId,
+    ) -> Result<RegexId, GrammarError> {
+        if self.found.len() < builder.exprs().len() {
+            self.found.resize(builder.exprs().len(), None);
+        }
+        // Expressions, each left there until its parts have regexes.
+        let mut stack = vec![expr];
+        while let Some(&at) = stack.last() {
+            if self.found[at.index()].is_some() {
+                stack.pop();
+                continue;
+            }
+            let expr = builder.expr(at);
+            let before = stack.len();
+            let mut parts = Vec::new();
+            let mut size = own_size(expr);
+            for part in (0..).map_while(|index| expr_part(expr, index)) {
+                match self.found[part.index()] {
+                    Some((regex, part_size)) => {
+                        parts.push(regex);
+                        size += part_size;
+                    }
+                    None => stack.push(part),
+                }
+            }
+            if stack.len() > before {
+                continue;
+            }
+            if size > MAX_SIZE {
+                return Err(too_many_parts());
+            }
+            let regex = match expr {
+                crate::grammar::Expr::Symbol(_) => None,
+                _ => self.regexes.make(expr, &parts)?,
+            };
+            let regex = regex.ok_or_else(|| {
+                GrammarError::new(
+                    GrammarErrorKind::Unsupported,
+                    "what has no regular expression was asked for its texts",
+                )
+                .with_hint("rules, model tokens and items in any order can't be part of a pattern")
+            })?;
+            let depth = self.regexes.depth(regex);
+            if depth > MAX_DEPTH {
+                return Err(too_deep(depth));
+            }
+            self.found[at.index()] = Some((regex, size));
+            stack.pop();
+        }
+        Ok(self.found[expr.index()].map_or(DEAD, |(regex, _)| regex))
+    }
+
+    /// Whether no text belongs to an expression.
     pub(crate) fn is_empty(
         &mut self,
         builder: &GrammarBuilder,
@@ -39,73 +101,20 @@ impl Languages {
         expr: ExprId,
         text: &[u8],
     ) -> Result<bool, GrammarError> {
-        let mut rest = self.regex(builder, expr)?;
-        for &byte in text {
-            if rest == DEAD {
-                return Ok(false);
-            }
-            rest = self.regexes.step(rest, byte);
-        }
-        Ok(self.regexes.is_nullable(rest))
+        let regex = self.regex(builder, expr)?;
+        self.regexes.matches(regex, text).map_err(intersection_too_large)
     }
 
-    /// All texts of an expression, if there are at most `limit`.
+    /// All texts of an expression in ascending order, if there are at most `limit` (and not too
+    /// long ones); else `None`.
     pub(crate) fn words(
         &mut self,
         builder: &GrammarBuilder,
         expr: ExprId,
         limit: usize,
     ) -> Result<Option<Vec<Vec<u8>>>, GrammarError> {
-        let root = self.regex(builder, expr)?;
-        let mut words = Vec::new();
-        let mut open = vec![(root, Vec::new())];
-        let mut steps = 0;
-        while let Some((rest, text)) = open.pop() {
-            if self.regexes.is_nullable(rest) {
-                words.push(text.clone());
-            }
-            for byte in self.regexes.first(rest).iter() {
-                let next = self.regexes.step(rest, byte);
-                if next != DEAD {
-                    let mut longer = text.clone();
-                    longer.push(byte);
-                    open.push((next, longer));
-                }
-                steps += 1;
-                // Every state leads to a text: more open ones than allowed are too many texts.
-                if open.len() + words.len() > limit || steps > limit * STEPS_PER_WORD {
-                    return Ok(None);
-                }
-            }
-        }
-        Ok(Some(words))
-    }
-
-    /// The regex of an expression; parts first, without recursion.
-    fn regex(&mut self, builder: &GrammarBuilder, root: ExprId) -> Result<RegexId, GrammarError> {
-        let mut stack = vec![root];
-        while let Some(&id) = stack.last() {
-            if self.found.contains_key(&id) {
-                stack.pop();
-                continue;
-            }
-            let expr = builder.expr(id);
-            let parts: Vec<ExprId> = match expr {
-                Expr::Seq(parts) | Expr::Alt(parts) => parts.to_vec(),
-                Expr::Repeat { expr, .. } => vec![*expr],
-                Expr::And { all, none } => all.iter().chain(none).copied().collect(),
-                _ => Vec::new(),
-            };
-            let known = stack.len();
-            stack.extend(parts.iter().filter(|part| !self.found.contains_key(part)));
-            if stack.len() == known {
-                let parts: Vec<RegexId> = parts.iter().map(|part| self.found[part]).collect();
-                let made = regex(&mut self.regexes, expr, &parts)?;
-                self.found.insert(id, made);
-                stack.pop();
-            }
-        }
-        Ok(self.found[&root])
+        let regex = self.regex(builder, expr)?;
+        self.regexes.words(regex, limit).map_err(intersection_too_large)
     }
 }
 
@@ -114,21 +123,64 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_have_answers() {
+    fn answers_follow_a_growing_builder() {
         let mut b = GrammarBuilder::new();
-        let mut languages = Languages::default();
-        let (on, off) = (b.literal(b"on"), b.literal(b"off"));
-        let either = b.alt(&[on, off]);
-        let words = languages.words(&b, either, 10).unwrap().unwrap();
-        assert_eq!(words.len(), 2);
+        let mut languages = Languages::new();
+        let letter = b.class(&[('a', 'z'), ('é', 'é')]);
+        let word = b.repeat(letter, 1, Some(3));
+        assert_eq!(languages.is_empty(&b, word), Ok(false));
+        let digits = b.class(&[('0', '9')]);
+        let both = b.and(&[word, digits], &[]);
+        assert_eq!(languages.is_empty(&b, both), Ok(true));
+        let known = [b.literal(b"ab"), b.literal("é".as_bytes()), b.literal(b"abcd")];
+        let known = b.alt(&known);
+        let other = b.and(&[word], &[known]);
+        for (text, is) in [("ab", false), ("abc", true), ("é", false), ("éz", true), ("", false)]
+        {
+            assert_eq!(languages.matches(&b, other, text.as_bytes()), Ok(is), "{text}");
+        }
+        let listed = b.and(&[known, word], &[]);
+        let words = languages.words(&b, listed, 2).unwrap().unwrap();
+        assert_eq!(words, [b"ab".to_vec(), "é".as_bytes().to_vec()]);
+        assert_eq!(languages.words(&b, listed, 1), Ok(None));
+        assert_eq!(languages.words(&b, both, 0), Ok(Some(vec![])));
+    }
+
+    #[test]
+    fn large_and_infinite_languages_are_not_listed() {
+        let mut b = GrammarBuilder::new();
+        let mut languages = Languages::new();
         let any = b.class(&[('\0', char::MAX)]);
-        let any = b.repeat(any, 0, None);
-        assert_eq!(languages.words(&b, any, 64).unwrap(), None);
-        let only_on = b.and(&[either], &[off]);
-        assert_eq!(languages.words(&b, only_on, 10).unwrap().unwrap(), [b"on"]);
-        let neither = b.and(&[only_on, off], &[]);
-        assert!(languages.is_empty(&b, neither).unwrap());
-        assert!(languages.matches(&b, any, "é".as_bytes()).unwrap());
-        assert!(!languages.matches(&b, either, b"of").unwrap());
+        let all = b.repeat(any, 0, None);
+        let many = b.repeat(any, 1_000, Some(1_000_000));
+        let a = b.literal(b"a");
+        let long = b.repeat(a, 1_000, Some(1_000));
+        let loops = b.repeat(long, 0, None);
+        let meet = b.and(&[loops, all], &[a]);
+        for expr in [all, many, loops, meet] {
+            assert_eq!(languages.words(&b, expr, 100), Ok(None));
+        }
+        assert_eq!(languages.words(&b, long, 1), Ok(Some(vec![vec![b'a'; 1_000]])));
+        let one = b.and(&[loops, long], &[]);
+        assert_eq!(languages.words(&b, one, 1), Ok(Some(vec![vec![b'a'; 1_000]])));
+    }
+
+    #[test]
+    fn nesting_and_sharing_have_limits() {
+        let mut b = GrammarBuilder::new();
+        let mut languages = Languages::new();
+        let a = b.literal(b"a");
+        let (mut deep, mut wide) = (a, a);
+        for _ in 0..60_000 {
+            let pair = b.seq(&[deep, a]);
+            deep = b.repeat(pair, 0, None);
+        }
+        for _ in 0..60 {
+            wide = b.seq(&[wide, wide]);
+        }
+        for expr in [deep, wide] {
+            let error = languages.is_empty(&b, expr).unwrap_err();
+            assert_eq!(error.kind(), GrammarErrorKind::Limit);
+        }
     }
 }

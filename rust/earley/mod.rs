@@ -34,10 +34,16 @@
 //! predicts L again with the *same* return address, since L stands last. Scan `x`: the same kernel
 //! as before, hence the same row. Any list needs three rows.
 
+mod cover;
+mod order;
 mod predict;
+mod productions;
 mod program;
 mod returns;
 mod rows;
 
+pub(crate) use order::OrderPlan;
+pub use order::{AnyOrder, OrderItem};
+pub use predict::left_nesting;
 pub use program::{Program, Sym};
 pub use rows::{Row, Rows};

@@ -1,100 +1,103 @@
-//! Automata among the expressions: a state is a node, a derivative is a look into a table.
+//! The automata among expressions: each equal one once, and what is known of it.
 
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::node::{DEAD, EPSILON, Node, RegexSet};
+use super::identity::Identity;
+use super::node::{EPSILON, Node, RegexSet};
 use crate::byteset::ByteSet;
-use crate::grammar::Automaton;
+use crate::grammar::{Automaton, AutomatonState};
 use crate::index::RegexId;
 
-/// The automata of a set of expressions; equal ones are one.
+/// The automata of a set of expressions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Automata {
-    all: Vec<(Arc<Automaton>, u128)>,
-    known: FxHashMap<Arc<Automaton>, u32>,
+    known: Vec<(Arc<Automaton>, u128)>,
+    numbers: FxHashMap<u128, u32>,
+    /// The bytes of edges, each set once.
+    byte_sets: Vec<ByteSet>,
+    ranges: FxHashSet<(u8, u8)>,
+    edges: usize,
 }
 
 impl Automata {
-    /// A hash of an automaton, the same in every set.
-    pub(super) fn identity(&self, automaton: u32) -> u128 {
-        self.all[automaton as usize].1
+    pub(super) fn state(&self, automaton: u32, state: u32) -> &AutomatonState {
+        &self.known[automaton as usize].0.states()[state as usize]
     }
 
-    /// The sets of bytes that lead from one state to another.
-    pub(super) fn byte_sets(&self) -> impl Iterator<Item = ByteSet> {
-        let mut sets = FxHashSet::default();
-        for (automaton, _) in &self.all {
-            add_edge_sets(automaton, &mut sets);
-        }
-        sets.into_iter()
+    /// A hash of what an automaton is.
+    pub(super) fn identity(&self, automaton: u32) -> u128 {
+        self.known[automaton as usize].1
+    }
+
+    pub(super) fn byte_sets(&self) -> impl Iterator<Item = &ByteSet> {
+        self.byte_sets.iter()
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        let states = |automaton: &Automaton| {
-            automaton.states().iter().map(|state| 32 + state.edges.len() * 8).sum::<usize>()
-        };
-        self.all.iter().map(|(automaton, _)| states(automaton)).sum()
+        let states: usize = self.known.iter().map(|(one, _)| one.states().len()).sum();
+        states * size_of::<AutomatonState>() + self.edges * 12
+    }
+
+    fn add(&mut self, automaton: &Arc<Automaton>) -> u32 {
+        let identity = hash(automaton);
+        if let Some(&known) = self.numbers.get(&identity) {
+            return known;
+        }
+        for state in automaton.states() {
+            self.edges += state.edges.len();
+            for &(low, high, _) in &state.edges {
+                if self.ranges.insert((low, high)) {
+                    let mut set = ByteSet::EMPTY;
+                    set.insert_range(low, high);
+                    self.byte_sets.push(set);
+                }
+            }
+        }
+        let number = self.known.len() as u32;
+        self.known.push((Arc::clone(automaton), identity));
+        self.numbers.insert(identity, number);
+        number
     }
 }
 
-fn add_edge_sets(automaton: &Automaton, sets: &mut FxHashSet<ByteSet>) {
+fn hash(automaton: &Automaton) -> u128 {
+    let mut hash = Identity::new(automaton.states().len() as u64);
     for state in automaton.states() {
-        let mut by_target: FxHashMap<u32, ByteSet> = FxHashMap::default();
-        for &(low, high, target) in &state.edges {
-            by_target.entry(target).or_insert(ByteSet::EMPTY).insert_range(low, high);
+        hash = hash.word((state.edges.len() as u64) << 1 | u64::from(state.accepts));
+        for &(low, high, to) in &state.edges {
+            hash = hash.word(u64::from(to) << 16 | u64::from(low) << 8 | u64::from(high));
         }
-        sets.extend(by_target.into_values());
     }
+    hash.finish()
 }
 
 impl RegexSet {
     /// What an automaton accepts.
     pub fn automaton(&mut self, automaton: &Arc<Automaton>) -> RegexId {
-        let index = match self.automata.known.get(automaton) {
-            Some(&index) => index,
-            None => {
-                let half = |seed: u64| {
-                    let mut hasher = std::hash::DefaultHasher::new();
-                    (seed, automaton).hash(&mut hasher);
-                    hasher.finish()
-                };
-                let index = self.automata.all.len() as u32;
-                let identity = u128::from(half(2)) << 64 | u128::from(half(3));
-                self.automata.all.push((Arc::clone(automaton), identity));
-                self.automata.known.insert(Arc::clone(automaton), index);
-                index
-            }
-        };
-        self.state(index, 0)
+        if automaton.states().is_empty() {
+            return super::DEAD;
+        }
+        let number = self.automata.add(automaton);
+        self.state(number, 0)
     }
 
-    pub(super) fn step_automaton(&mut self, automaton: u32, state: u32, byte: u8) -> RegexId {
-        let edges = &self.automata.all[automaton as usize].0.states()[state as usize].edges;
+    /// What is left to an automaton in one of its states.
+    pub(super) fn state(&mut self, automaton: u32, state: u32) -> RegexId {
+        let here = self.automata.state(automaton, state);
+        if here.edges.is_empty() {
+            debug_assert!(here.accepts, "every state of an automaton can accept");
+            return EPSILON;
+        }
+        self.intern(Node::State { automaton, state })
+    }
+
+    /// The expression after a byte; `None` where there is no edge.
+    pub(super) fn state_after(&mut self, automaton: u32, state: u32, byte: u8) -> Option<RegexId> {
+        let edges = &self.automata.state(automaton, state).edges;
         let at = edges.partition_point(|&(_, high, _)| high < byte);
-        match edges.get(at) {
-            Some(&(low, _, target)) if low <= byte => self.state(automaton, target),
-            _ => DEAD,
-        }
-    }
-
-    pub(super) fn edge_sets(&self, automaton: u32) -> FxHashSet<ByteSet> {
-        let mut sets = FxHashSet::default();
-        add_edge_sets(&self.automata.all[automaton as usize].0, &mut sets);
-        sets
-    }
-
-    /// A state can always go on to a text, so it is never dead.
-    fn state(&mut self, automaton: u32, state: u32) -> RegexId {
-        let found = &self.automata.all[automaton as usize].0.states()[state as usize];
-        if found.edges.is_empty() {
-            return if found.accepts { EPSILON } else { DEAD };
-        }
-        let mut first = ByteSet::EMPTY;
-        found.edges.iter().for_each(|&(low, high, _)| first.insert_range(low, high));
-        let nullable = found.accepts;
-        self.intern(Node::State(automaton, state), nullable, first)
+        let &(low, _, to) = edges.get(at)?;
+        (low <= byte).then(|| self.state(automaton, to))
     }
 }

@@ -2,7 +2,6 @@
 
 use rustc_hash::FxHashMap;
 
-use super::derive::Memo;
 use super::node::{DEAD, RegexSet};
 use crate::byteset::ByteSet;
 use crate::index::{Id, RegexId};
@@ -11,8 +10,6 @@ use crate::index::{Id, RegexId};
 const UNKNOWN: u32 = u32::MAX;
 /// A state that has no row of transitions yet.
 const NO_ROW: u32 = u32::MAX;
-/// Derivatives of shared parts are forgotten past this many.
-const MEMO_LIMIT: usize = 1 << 16;
 
 /// A set of expressions with the transitions between them, filled on demand.
 #[derive(Clone, Debug)]
@@ -26,14 +23,16 @@ pub struct Lexer {
     rows: Vec<u32>,
     /// Transitions by class, a row a state.
     table: Vec<u32>,
-    memo: Memo,
+    /// The bytes that states can go on with, where the expressions don't say.
+    exact_first: FxHashMap<RegexId, ByteSet>,
     /// States with their large counters clamped, by the logarithm of the limit.
     clamped: [FxHashMap<RegexId, RegexId>; 32],
 }
 
 impl Lexer {
     /// The lexer of finished expressions.
-    pub fn new(regexes: RegexSet) -> Self {
+    pub fn new(mut regexes: RegexSet) -> Self {
+        regexes.lift_bounds();
         let (classes, class_count) = byte_classes(&regexes);
         Self {
             regexes,
@@ -41,7 +40,7 @@ impl Lexer {
             class_count,
             rows: Vec::new(),
             table: Vec::new(),
-            memo: Memo::default(),
+            exact_first: FxHashMap::default(),
             clamped: Default::default(),
         }
     }
@@ -93,10 +92,9 @@ impl Lexer {
         if !self.regexes.first(state).contains(byte) {
             return DEAD;
         }
-        let next = self.regexes.derivative(state, byte, class, &mut self.memo);
-        if self.memo.len() > MEMO_LIMIT {
-            self.memo.clear();
-        }
+        self.regexes.forget();
+        // Without bounds no search is given up.
+        let next = self.regexes.derivative(state, byte).unwrap_or(DEAD);
         if self.rows.len() <= state.index() {
             self.rows.resize(state.index() + 1, NO_ROW);
         }
@@ -133,17 +131,31 @@ impl Lexer {
         self.regexes.is_nullable(state)
     }
 
-    /// The bytes that a state can go on with.
+    /// The bytes that a state can go on with; where an intersection comes next maybe more.
     #[inline]
     pub fn first(&self, state: RegexId) -> &ByteSet {
         self.regexes.first(state)
+    }
+
+    /// The bytes that a state can go on with.
+    pub fn exact_first(&mut self, state: RegexId) -> ByteSet {
+        if self.regexes.is_first_exact(state) {
+            return *self.regexes.first(state);
+        }
+        if let Some(&known) = self.exact_first.get(&state) {
+            return known;
+        }
+        let first = self.regexes.first(state).iter();
+        let exact = first.filter(|&byte| self.step(state, byte) != DEAD).collect();
+        self.exact_first.insert(state, exact);
+        exact
     }
 
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
         self.regexes.memory_bytes()
             + (self.rows.capacity() + self.table.capacity()) * 4
-            + self.memo.capacity() * 16
+            + self.exact_first.capacity() * 40
             + self.clamped.iter().map(|memo| memo.capacity() * 9).sum::<usize>()
     }
 }
@@ -245,7 +257,7 @@ mod tests {
         let b = s.literal(b"b");
         let maybe = s.repeat(b, 0, Some(1));
         let both = s.concat(star, maybe);
-        let stripped = s.without_empty(both);
+        let stripped = s.without_empty(both).unwrap();
         assert!(!s.is_nullable(stripped));
         let mut lexer = Lexer::new(s);
         for text in [&b"a"[..], b"b", b"aab"] {
@@ -264,7 +276,7 @@ mod tests {
             let optional = s.repeat(left, 0, Some(1));
             left = s.concat(optional, b);
         }
-        let stripped = s.without_empty(left);
+        let stripped = s.without_empty(left).unwrap();
         let mut lexer = Lexer::new(s);
         assert_ne!(lexer.step(stripped, b'a'), DEAD);
     }

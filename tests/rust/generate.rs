@@ -1,7 +1,7 @@
 //! Random small grammars and vocabularies, full of what engines get wrong.
 //!
 //! Grammars: recursion of every kind, cycles, nullable and unproductive symbols, ambiguity, counted
-//! repetition, terminals that overlap, text ignored between terminals, token terminals, characters
+//! repetition, items in any order, terminals that overlap, text ignored between terminals, token terminals, characters
 //! of one to four bytes and raw bytes. Vocabularies: tokens cut anywhere in the grammar's texts
 //! (also inside characters), duplicates, tokens without bytes, special tokens that look like text,
 //! several ends of sequence, logits wider than the vocabulary.
@@ -9,7 +9,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use earmark::grammar::{Grammar, GrammarBuilder, SymbolKind, TokenRef, TokenTerminal};
+use earmark::grammar::{
+    Expr, Grammar, GrammarBuilder, SymbolKind, TokenRef, TokenTerminal, Unordered, UnorderedItem,
+};
 use earmark::index::{ExprId, SymbolId};
 use earmark::span::Span;
 
@@ -27,6 +29,17 @@ pub(crate) struct World {
 impl fmt::Display for World {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.grammar)?;
+        for expr in &self.grammar.exprs {
+            if let Expr::Unordered(unordered) = expr {
+                let Unordered { separator, marks, min, max, .. } = &**unordered;
+                let separator = self.grammar.print_expr(*separator);
+                write!(f, "(separator {separator}, {marks} marks, {min} to {max:?} of")?;
+                for UnorderedItem { expr, once, marks } in &unordered.items {
+                    write!(f, " [{} {once:?} {marks:?}]", self.grammar.print_expr(*expr))?;
+                }
+                writeln!(f, ")")?;
+            }
+        }
         for symbol in self.grammar.symbols.iter().filter(|s| s.kind == SymbolKind::Terminal) {
             writeln!(f, "({} is a terminal)", symbol.name)?;
         }
@@ -114,7 +127,7 @@ impl<'c> GrammarMaker<'c> {
     /// A shape that is known to be hard, or anything.
     fn rule_body(&mut self, rule: SymbolId) -> ExprId {
         let again = self.builder.symbol(rule);
-        match self.choices.below(12) {
+        match self.choices.below(13) {
             // A: A A | x
             6 => {
                 let (pair, leaf) = (self.builder.seq(&[again, again]), self.rule_leaf());
@@ -151,6 +164,11 @@ impl<'c> GrammarMaker<'c> {
                 let (other, leaf) = (self.builder.symbol(other), self.rule_leaf());
                 self.builder.alt(&[leaf, other])
             }
+            // An object of objects
+            12 => {
+                let (unordered, leaf) = (self.unordered(2), self.rule_leaf());
+                self.builder.alt(&[leaf, unordered])
+            }
             _ => self.rule_expr(3),
         }
     }
@@ -159,8 +177,9 @@ impl<'c> GrammarMaker<'c> {
         if depth == 0 {
             return self.rule_leaf();
         }
-        match self.choices.below(10) {
+        match self.choices.below(11) {
             0..=2 => self.rule_leaf(),
+            10 => self.unordered(depth - 1),
             3 | 4 => {
                 let rule = *self.choices.pick(&self.rules);
                 self.builder.symbol(rule)
@@ -181,6 +200,48 @@ impl<'c> GrammarMaker<'c> {
                 let inner = self.rule_expr(depth - 1);
                 self.repeated(inner, 3)
             }
+        }
+    }
+
+    /// Items in any order, now and then so that no text is left.
+    fn unordered(&mut self, depth: usize) -> ExprId {
+        let marks = self.choices.below(4) as u32;
+        let fewest = usize::from(!self.choices.chance(3));
+        let count = self.choices.between(fewest, 4);
+        let items = (0..count)
+            .map(|_| UnorderedItem {
+                expr: self.not_empty(depth),
+                once: (!self.choices.chance(25)).then(|| self.choices.below(count) as u32),
+                marks: (0..4).filter(|_| self.choices.chance(30)).collect(),
+            })
+            .collect();
+        let separator = self.not_empty(0);
+        let min = self.choices.below(4) as u32;
+        let max = self.choices.chance(40).then(|| self.choices.between(min as usize, 4) as u32);
+        let min = if self.choices.chance(70) { 0 } else { min };
+        self.builder.unordered(Unordered { items, separator, marks, min, max })
+    }
+
+    /// An expression without the empty text.
+    fn not_empty(&mut self, depth: usize) -> ExprId {
+        let leaf = if self.choices.chance(70) {
+            let text: String = (0..self.choices.between(1, 2))
+                .map(|_| *self.choices.pick(&self.letters))
+                .collect();
+            self.builder.literal(text.as_bytes())
+        } else {
+            self.class()
+        };
+        match self.choices.below(4) {
+            2 if depth > 0 => {
+                let rest = self.rule_expr(depth);
+                self.builder.seq(&[leaf, rest])
+            }
+            3 if depth > 0 => {
+                let first = self.rule_expr(depth);
+                self.builder.seq(&[first, leaf])
+            }
+            _ => leaf,
         }
     }
 

@@ -11,11 +11,13 @@ mod pattern;
 
 pub use options::{Escapes, FLEXIBLE, Options, PropertyOrder, Whitespace};
 
+use std::collections::HashMap;
+
 use crate::error::{GrammarError, GrammarErrorKind};
 use crate::grammar::Grammar;
 use algebra::{Algebra, Signed};
 use emit::Emitter;
-use load::Loader;
+use load::{Loader, Role};
 
 /// A grammar from a schema, and what of the schema it does not enforce.
 #[derive(Debug)]
@@ -85,4 +87,35 @@ pub fn why_empty(schema: &str, options: &Options) -> GrammarError {
         Ok(algebra.why_empty(root))
     });
     found.unwrap_or_else(|error| error)
+}
+
+/// What becomes of each keyword that the schema leads to, in document order, without a grammar.
+pub fn report(schema: &str, options: &Options) -> Result<Vec<Finding>, GrammarError> {
+    let widened = Options { reject_unsupported: false, ..options.clone() };
+    let unsupported = parse(schema, &widened)?.ignored;
+    let by_place: HashMap<(&str, &str), &Finding> = unsupported
+        .iter()
+        .map(|finding| ((finding.pointer.as_str(), finding.keyword.as_str()), finding))
+        .collect();
+    let mut findings = Vec::new();
+    let mut algebra = Algebra::new(Loader::new(schema, options)?, options);
+    algebra.walk_all(&mut |_, pointer, keyword, role| {
+        let pointer = format!("{pointer}/{}", escaped(keyword));
+        let known = by_place.get(&(pointer.as_str(), keyword));
+        findings.push(match known {
+            Some(&finding) => finding.clone(),
+            None => Finding {
+                pointer,
+                keyword: keyword.to_owned(),
+                status: if role == Role::Keyword { Status::Enforced } else { Status::Annotation },
+                reason: String::new(),
+            },
+        });
+    })?;
+    Ok(findings)
+}
+
+/// A name as a part of a JSON pointer (RFC 6901, section 3).
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }

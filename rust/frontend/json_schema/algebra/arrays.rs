@@ -204,13 +204,13 @@ impl Domain for Items {
                     list.contains.push(Contains { value, from, min: 1, max: None });
                 }
             }
-            &Keyword::Contains { schema, min, max } => {
+            &Keyword::Contains { schema, min, max, evaluates } => {
                 let value = Signed::yes(schema);
                 if positive {
                     if min > 0 || max.is_some() {
                         list.contains.push(Contains { value, from: 0, min, max });
                     }
-                    list.evaluated_if.push(schema);
+                    list.evaluated_if.extend(evaluates.then_some(schema));
                 } else {
                     let fewer = min.checked_sub(1).map(|most| (0, Some(most)));
                     let more = max.map(|most| (most.saturating_add(1), None));

@@ -42,7 +42,7 @@ pub(super) use numbers::Numbers;
 pub(super) use objects::{Exists, Properties, Shape};
 pub(super) use strings::Strings;
 
-use super::load::Loader;
+use super::load::{Loader, Pointer, Role};
 use super::model::{Keyword, Schema};
 use super::options::Options;
 use super::{Finding, Status};
@@ -68,7 +68,7 @@ pub(super) struct Algebra<'a> {
     pub(super) options: &'a Options,
     pub(super) builder: GrammarBuilder,
     pub(super) languages: Languages,
-    loader: Loader,
+    loader: Loader<'a>,
     read: FxHashMap<SchemaId, Rc<Schema>>,
     /// Schemas made from values and conjunctions, from [`FIRST_MADE`] on.
     made: Vec<Rc<Schema>>,
@@ -83,12 +83,14 @@ pub(super) struct Algebra<'a> {
     patterns: FxHashMap<Rc<str>, Option<ExprId>>,
     formats: FxHashMap<Rc<str>, Option<ExprId>>,
     merges: usize,
+    /// Whether whole numbers are written without fraction and exponent (draft 4).
+    pub(super) plain_numbers: bool,
     /// What can't be enforced.
     pub(super) unsupported: Vec<Finding>,
 }
 
 impl<'a> Algebra<'a> {
-    pub(super) fn new(loader: Loader, options: &'a Options) -> Self {
+    pub(super) fn new(loader: Loader<'a>, options: &'a Options) -> Self {
         Self {
             options,
             builder: GrammarBuilder::new(),
@@ -105,8 +107,17 @@ impl<'a> Algebra<'a> {
             patterns: FxHashMap::default(),
             formats: FxHashMap::default(),
             merges: 0,
+            plain_numbers: false,
             unsupported: Vec::new(),
         }
+    }
+
+    /// Visits all keywords that the root leads to.
+    pub(super) fn walk_all(
+        &mut self,
+        visit: &mut impl FnMut(SchemaId, &Pointer, &str, Role),
+    ) -> Result<()> {
+        self.loader.walk_all(visit)
     }
 
     /// The root schema.

@@ -36,7 +36,7 @@ impl Domain for Numbers {
     }
 
     fn keyword(
-        _: &mut Algebra<'_>,
+        algebra: &mut Algebra<'_>,
         schema: &Schema,
         (keyword, name): &(Keyword, &'static str),
         positive: bool,
@@ -45,6 +45,10 @@ impl Domain for Numbers {
             Keyword::Types(types) if types.contains(Type::Number) => NumberSet::All,
             Keyword::Types(types) if types.integer => NumberSet::Integer,
             Keyword::Types(_) => NumberSet::Nothing,
+            Keyword::PlainNumbers => {
+                algebra.plain_numbers = true;
+                return Ok(None);
+            }
             Keyword::Enum(values) => NumberSet::or(values.iter().filter_map(|value| match value {
                 Value::Number(number) => Some(NumberSet::Value(number.clone())),
                 _ => None,

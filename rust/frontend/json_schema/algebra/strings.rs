@@ -246,7 +246,8 @@ impl Algebra<'_> {
                     GrammarErrorKind::Syntax,
                     format!("the pattern {source:?} is not a regular expression: {error}"),
                 )
-                .at_pointer(schema.pointer_to(keyword)));
+                .at_pointer(schema.pointer_to(keyword))
+                .with_hint(error.hint));
             }
         };
         self.patterns.insert(Rc::clone(source), found);

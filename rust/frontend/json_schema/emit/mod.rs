@@ -139,7 +139,8 @@ impl<'a> Emitter<'a> {
         }
         let options = NumberOptions {
             max_digits: self.algebra.options.max_number_digits,
-            integer_fractions: self.algebra.options.integer_fractions,
+            integer_fractions: self.algebra.options.integer_fractions
+                && !self.algebra.plain_numbers,
         };
         let body = number::expr(&set, &options, &mut self.algebra.builder)?;
         let terminal = self.terminal("number", body);

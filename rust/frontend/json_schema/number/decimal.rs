@@ -18,8 +18,12 @@ pub(in crate::frontend::json_schema) struct Decimal {
 }
 
 impl Decimal {
-    /// Reads a JSON number (RFC 8259, section 6); `None` if it has too many digits.
-    pub(in crate::frontend::json_schema) fn parse(text: &str) -> Option<Self> {
+    /// Reads a JSON number (RFC 8259, section 6); an error says that it has too many digits.
+    pub(in crate::frontend::json_schema) fn parse(text: &str) -> Result<Self, &'static str> {
+        Self::read(text).ok_or("a number has too many digits")
+    }
+
+    fn read(text: &str) -> Option<Self> {
         let (negative, text) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
             None => (false, text),
@@ -240,7 +244,7 @@ mod tests {
         for text in ["0", "-12.5", "0.001", "1e30", "-1.25e-40", "100000"] {
             assert_eq!(d(text).to_string(), text);
         }
-        assert!(Decimal::parse(&"1".repeat(5_000)).is_none());
-        assert!(Decimal::parse("1e999999").is_none());
+        assert!(Decimal::parse(&"1".repeat(5_000)).is_err());
+        assert!(Decimal::parse("1e999999").is_err());
     }
 }

@@ -283,7 +283,7 @@ pub(super) fn exponent(builder: &mut GrammarBuilder, from: i64, to: i64) -> Expr
     let e = builder.class(&[('E', 'E'), ('e', 'e')]);
     let zeros = digit(builder, 0, 0);
     let zeros = builder.repeat(zeros, 0, Some(3));
-    let mut numbers = |builder: &mut GrammarBuilder, from: i64, to: i64| {
+    let numbers = |builder: &mut GrammarBuilder, from: i64, to: i64| {
         let fraction = Fraction { any: false, zeros: false, digits: None };
         let mut writer = Writer { builder, digits: None, fraction };
         let (from, to) = (Decimal::from_i64(from), Decimal::from_i64(to));
