@@ -37,7 +37,7 @@ class SchemaKeyword(NamedTuple):
     """`"enforced"`: exactly; `"annotation"`: it says nothing about what is valid (`title`, an
     unknown keyword); `"refused"` or `"ignored"`, as `unsupported` says: it can't be enforced."""
     reason: str
-    """Why it is not enforced; empty for those that are."""
+    """Why it is not enforced; empty for those that are, and where the status says it all."""
 
 
 class SchemaReport:
