@@ -1,8 +1,8 @@
 //! The integration suite: one binary.
 //!
 //! `data` runs the cases of `tests/data` and `grammars/texts`; `properties` compares the engine
-//! with the oracle in `reference` on what `generate` makes from `choices`; `large` does so over many
-//! tokens, `threads` in several threads.
+//! with the oracle in `reference` on what `generate` makes from `choices`, `regular` the lexer alone
+//! with whole automata; `large` does so over many tokens, `threads` in several threads.
 
 mod choices;
 mod data;
@@ -10,4 +10,5 @@ mod generate;
 mod large;
 mod properties;
 mod reference;
+mod regular;
 mod threads;
