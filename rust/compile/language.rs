@@ -23,11 +23,6 @@ pub(crate) struct Languages {
 }
 
 impl Languages {
-    /// Nothing is known yet.
-    pub(crate) fn new() -> Self {
-        Self::default()
-    }
-
     /// The regex of an expression: expressions of equal structure have equal ones, and only those
     /// without a text have [`DEAD`].
     pub(crate) fn regex(
@@ -125,7 +120,7 @@ mod tests {
     #[test]
     fn answers_follow_a_growing_builder() {
         let mut b = GrammarBuilder::new();
-        let mut languages = Languages::new();
+        let mut languages = Languages::default();
         let letter = b.class(&[('a', 'z'), ('é', 'é')]);
         let word = b.repeat(letter, 1, Some(3));
         assert_eq!(languages.is_empty(&b, word), Ok(false));
@@ -149,7 +144,7 @@ mod tests {
     #[test]
     fn large_and_infinite_languages_are_not_listed() {
         let mut b = GrammarBuilder::new();
-        let mut languages = Languages::new();
+        let mut languages = Languages::default();
         let any = b.class(&[('\0', char::MAX)]);
         let all = b.repeat(any, 0, None);
         let many = b.repeat(any, 1_000, Some(1_000_000));
@@ -168,7 +163,7 @@ mod tests {
     #[test]
     fn nesting_and_sharing_have_limits() {
         let mut b = GrammarBuilder::new();
-        let mut languages = Languages::new();
+        let mut languages = Languages::default();
         let a = b.literal(b"a");
         let (mut deep, mut wide) = (a, a);
         for _ in 0..60_000 {

@@ -99,11 +99,23 @@ fn find_productive(bnf: &Bnf) -> Result<Vec<bool>, GrammarError> {
         if productive[head.index()] {
             continue;
         }
-        let mut order = bnf.orders[&head].clone();
-        keep(&mut order, |symbol| match symbol {
+        let is_productive = |symbol: Sym| match symbol {
             Sym::Nonterminal(id) => productive[id.index()],
             Sym::Lexeme(_) | Sym::Token(_) => true,
-        });
+        };
+        let order = &bnf.orders[&head];
+        let set: usize = order
+            .items
+            .iter()
+            .filter(|item| is_productive(item.symbol))
+            .map(|item| item.marks.len())
+            .sum();
+        if set < order.marks as usize {
+            // Too early to ask in earnest, which may have to be done again for each item.
+            continue;
+        }
+        let mut order = order.clone();
+        keep(&mut order, is_productive);
         if OrderPlan::new(order)?.is_some() {
             productive[head.index()] = true;
             ready.push(head);

@@ -211,3 +211,137 @@ fn contains(words: &[u64], bit: u32) -> bool {
 fn insert(words: &mut [u64], bit: u32) {
     words[bit as usize / 64] |= 1 << (bit % 64);
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::index::LexemeId;
+
+    const SEPARATOR: Sym = Sym::Lexeme(LexemeId(99));
+
+    fn order(items: &[(Option<u32>, &[u32])], marks: u32, min: u32, max: Option<u32>) -> AnyOrder {
+        let item = |(index, &(once, marks)): (usize, &(Option<u32>, &[u32]))| OrderItem {
+            symbol: Sym::Lexeme(LexemeId(index as u32)),
+            once,
+            marks: marks.into(),
+        };
+        let items = items.iter().enumerate().map(item).collect();
+        AnyOrder { items, separator: Some(SEPARATOR), marks, min, max }
+    }
+
+    #[test]
+    fn orders_of_the_same_items_meet() {
+        let order = order(&[(Some(7), &[0]), (Some(4), &[]), (None, &[])], 1, 0, None);
+        let plan = OrderPlan::new(order).unwrap().unwrap();
+        let after = |items: &[usize]| {
+            items.iter().fold(plan.nothing(), |seen, &item| plan.with(&seen, item))
+        };
+        assert_eq!(after(&[0, 1]), after(&[1, 2, 2, 0, 2]));
+        assert_ne!(after(&[0]), after(&[1]));
+        assert_eq!(after(&[2]), plan.nothing());
+    }
+
+    #[test]
+    fn counts_tell_states_apart_only_where_they_matter() {
+        let any: &[(Option<u32>, &[u32])] = &[(None, &[])];
+        for (min, max, differ) in [(0, None, 0), (3, None, 3), (0, Some(5), 5)] {
+            let plan = OrderPlan::new(order(any, 0, min, max)).unwrap().unwrap();
+            let mut seen = plan.nothing();
+            let mut known = BTreeSet::from([seen.clone()]);
+            for _ in 0..5 {
+                seen = plan.with(&seen, 0);
+                known.insert(seen.clone());
+            }
+            assert_eq!(known.len(), differ + 1, "{min} {max:?}");
+        }
+    }
+
+    /// What was read: which items, and how many.
+    type History = (BTreeSet<usize>, u32);
+
+    /// The history after one more item; `None` if the item can't come.
+    fn after(order: &AnyOrder, (items, count): &History, item: usize) -> Option<History> {
+        let once = order.items[item].once;
+        let used = once.is_some() && items.iter().any(|&other| order.items[other].once == once);
+        if used || order.max.is_some_and(|max| *count >= max) {
+            return None;
+        }
+        let mut items = items.clone();
+        items.insert(item);
+        Some((items, count + 1))
+    }
+
+    fn is_complete(order: &AnyOrder, (items, count): &History) -> bool {
+        let is_set = |mark| items.iter().any(|&item| order.items[item].marks.contains(&mark));
+        *count >= order.min
+            && order.max.is_none_or(|max| *count <= max)
+            && (0..order.marks).all(is_set)
+    }
+
+    /// Whether at most `more` items make it complete.
+    fn can_be_completed(order: &AnyOrder, history: &History, more: u32) -> bool {
+        is_complete(order, history)
+            || more > 0
+                && nexts(order, history).any(|next| can_be_completed(order, &next, more - 1))
+    }
+
+    fn nexts(order: &AnyOrder, history: &History) -> impl Iterator<Item = History> {
+        (0..order.items.len()).filter_map(|item| after(order, history, item))
+    }
+
+    fn check(order: &AnyOrder, plan: &OrderPlan, history: &History, seen: &[u64]) {
+        // Three marks, or a `min` of three, need no more.
+        let alive = |history: &History| can_be_completed(order, history, 3);
+        let expected: Vec<Step> = (0..order.items.len())
+            .filter_map(|item| {
+                let next = after(order, history, item).filter(alive)?;
+                let goes_on = nexts(order, &next).any(|next| alive(&next));
+                Some(Step { item, ends: is_complete(order, &next), goes_on })
+            })
+            .collect();
+        let steps = plan.steps(seen);
+        assert_eq!(steps, expected, "{order:?} after {history:?}");
+        if history.1 < 4 {
+            for Step { item, goes_on, .. } in steps {
+                let next = after(order, history, item).unwrap();
+                if goes_on {
+                    check(order, plan, &next, &plan.with(seen, item));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn agrees_with_trying_everything() {
+        let mut state = 1_u32;
+        let mut below = |bound: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) % bound
+        };
+        let mut plans = 0;
+        for _ in 0..3000 {
+            let sets: Vec<Vec<u32>> =
+                (0..=below(4)).map(|_| (0..4).filter(|_| below(3) == 0).collect()).collect();
+            let items: Vec<(Option<u32>, &[u32])> = sets
+                .iter()
+                .map(|marks| ((below(4) > 0).then(|| below(4) * 10), &marks[..]))
+                .collect();
+            let max = (below(2) == 0).then(|| below(5));
+            let order = order(&items, below(4), below(4), max);
+            let history = (BTreeSet::new(), 0);
+            // The plan is of at least one item.
+            let expected = nexts(&order, &history).any(|next| can_be_completed(&order, &next, 3));
+            match OrderPlan::new(order.clone()).unwrap() {
+                Some(plan) => {
+                    assert!(expected, "{order:?}");
+                    plans += 1;
+                    check(&order, &plan, &history, &plan.nothing());
+                }
+                None => assert!(!expected, "{order:?}"),
+            }
+        }
+        assert!(plans > 500, "only {plans} could be completed");
+    }
+}

@@ -21,13 +21,13 @@ pub struct Automaton {
 impl Automaton {
     /// The automaton of some states, of which a text starts in the first; `None` if it accepts no
     /// text. Edges must be sorted and disjoint, and lead to states that there are.
-    pub fn new(states: Vec<AutomatonState>) -> Option<Self> {
-        let alive = alive(&states);
+    pub fn new(states: &[AutomatonState]) -> Option<Self> {
+        let alive = alive(states);
         if !alive.first().is_some_and(|&alive| alive) {
             return None;
         }
-        let classes = classes(&states, &alive);
-        Some(Self { states: renumbered(&states, &alive, &classes) })
+        let classes = classes(states, &alive);
+        Some(Self { states: renumbered(states, &alive, &classes) })
     }
 
     /// The states; a text starts in the first.
@@ -132,20 +132,20 @@ mod tests {
     #[test]
     fn equal_languages_are_equal() {
         // a(b|c), written in two ways, one with a dead state.
-        let first = Automaton::new(vec![
+        let first = Automaton::new(&[
             state(false, &[(b'a', b'a', 1)]),
             state(false, &[(b'b', b'b', 2), (b'c', b'c', 3)]),
             state(true, &[]),
             state(true, &[(b'x', b'x', 4)]),
             state(false, &[(b'x', b'x', 4)]),
         ]);
-        let second = Automaton::new(vec![
+        let second = Automaton::new(&[
             state(false, &[(b'a', b'a', 2)]),
             state(true, &[]),
             state(false, &[(b'b', b'c', 1)]),
         ]);
         assert_eq!(first, second);
         assert_eq!(first.unwrap().states().len(), 3);
-        assert_eq!(Automaton::new(vec![state(false, &[(b'a', b'a', 0)])]), None);
+        assert_eq!(Automaton::new(&[state(false, &[(b'a', b'a', 0)])]), None);
     }
 }

@@ -161,10 +161,16 @@ impl Lexer {
 }
 
 /// Bytes by the sets they belong to.
+///
+/// PERF: looks at the bytes of each set only, most of which are single letters of names: a tenth of
+/// the time to compile a small JSON Schema went here.
 fn byte_classes(regexes: &RegexSet) -> (Box<[u8; 256]>, usize) {
     let mut classes = Box::new([0u8; 256]);
+    let mut sizes = [0u16; 256];
+    sizes[0] = 256;
     let mut count = 1usize;
     let mut seen = rustc_hash::FxHashSet::default();
+    let (mut inside, mut becomes, mut touched) = ([0u16; 256], [0u8; 256], Vec::new());
     for set in regexes.byte_sets() {
         if count == 256 {
             break;
@@ -172,23 +178,29 @@ fn byte_classes(regexes: &RegexSet) -> (Box<[u8; 256]>, usize) {
         if !seen.insert(set) {
             continue;
         }
-        // Splits each class into the bytes inside and outside the set.
-        let mut inside = [None; 256];
-        let mut outside = [false; 256];
-        for byte in 0..=255u8 {
-            if !set.contains(byte) {
-                outside[usize::from(classes[usize::from(byte)])] = true;
+        // The classes with bytes in the set, how many those are, and the class that they become if
+        // others of the class are not in the set.
+        touched.clear();
+        for byte in set.iter() {
+            let class = usize::from(classes[usize::from(byte)]);
+            if inside[class] == 0 {
+                touched.push(class);
             }
+            inside[class] += 1;
+        }
+        for &class in &touched {
+            becomes[class] = class as u8;
+            if inside[class] < sizes[class] {
+                becomes[class] = count as u8;
+                sizes[count] = inside[class];
+                sizes[class] -= inside[class];
+                count += 1;
+            }
+            inside[class] = 0;
         }
         for byte in set.iter() {
             let class = &mut classes[usize::from(byte)];
-            let old = usize::from(*class);
-            if outside[old] {
-                *class = *inside[old].get_or_insert_with(|| {
-                    count += 1;
-                    (count - 1) as u8
-                });
-            }
+            *class = becomes[usize::from(*class)];
         }
     }
     (classes, count)

@@ -18,6 +18,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use earmark::grammar::{Expr, Grammar, SymbolKind, TokenRef, TokenTerminal, Unordered};
 use earmark::index::{ExprId, Id, SymbolId};
 
+use crate::regular::Machine;
+
 /// A vocabulary as plain lists.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tokens {
@@ -455,7 +457,21 @@ impl<'g> Translation<'g> {
                 self.rule(left, vec![Symbol::Nonterminal(rest)]);
             }
             Expr::And { .. } | Expr::Automaton(_) => {
-                unreachable!("random grammars have none of these")
+                let machine = Machine::new(self.grammar, id);
+                let states: Vec<usize> = machine.accepts.iter().map(|_| self.fresh()).collect();
+                for (state, row) in machine.next.iter().enumerate() {
+                    if machine.accepts[state] {
+                        self.rule(states[state], vec![]);
+                    }
+                    for (byte, &next) in (0..=u8::MAX).zip(row) {
+                        if machine.alive[next] {
+                            let byte = Symbol::Byte(vec![(byte, byte)]);
+                            self.rule(states[state], vec![byte, Symbol::Nonterminal(states[next])]);
+                        }
+                    }
+                }
+                let start = Symbol::Nonterminal(states[Machine::START]);
+                self.terminal(place, left, vec![start]);
             }
             Expr::Unordered(unordered) => self.unordered(place, left, unordered),
         }

@@ -149,6 +149,17 @@ impl Domain for Items {
         if other.is_nothing() {
             return Ok(self);
         }
+        // What has been evaluated is not to be lost.
+        let plain = |set: &Self| {
+            set.0.iter().all(|list| list.evaluated == 0 && list.evaluated_if.is_empty())
+        };
+        if plain(&self) && plain(&other) {
+            for set in [&self, &other] {
+                if set.0.iter().any(List::is_any) {
+                    return Ok(set.clone());
+                }
+            }
+        }
         Self::of(self.0.iter().chain(&*other.0).cloned().collect())
     }
 
@@ -291,6 +302,29 @@ impl Domain for Items {
         }
         let forget = |list: &List| List { evaluated: 0, evaluated_if: Vec::new(), ..list.clone() };
         Self(self.0.iter().map(forget).collect())
+    }
+
+    fn overlaps(algebra: &mut Algebra<'_>, sets: &[&Self]) -> Result<Option<Vec<Vec<usize>>>> {
+        let mut overlaps = vec![Vec::new(); sets.len()];
+        for (index, set) in sets.iter().enumerate() {
+            for (other, others) in sets.iter().enumerate().skip(index + 1) {
+                let mut meets = false;
+                for (left, right) in
+                    set.0.iter().flat_map(|left| others.0.iter().map(move |right| (left, right)))
+                {
+                    algebra.count_merge()?;
+                    if !algebra.is_empty_array(&left.merge(right))? {
+                        meets = true;
+                        break;
+                    }
+                }
+                if meets {
+                    overlaps[index].push(other);
+                    overlaps[other].push(index);
+                }
+            }
+        }
+        Ok(Some(overlaps))
     }
 
     fn memo(memo: &mut Memo) -> &mut FxHashMap<Key, Self> {

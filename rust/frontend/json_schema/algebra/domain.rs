@@ -58,8 +58,47 @@ pub(in crate::frontend::json_schema) trait Domain: Clone {
         self
     }
 
+    /// For each of some sets those of the others with which it may have a value in common; `None`
+    /// for a type whose sets are formulas, which need no such care.
+    fn overlaps(_algebra: &mut Algebra<'_>, _sets: &[&Self]) -> Result<Option<Vec<Vec<usize>>>> {
+        Ok(None)
+    }
+
     /// The values for which exactly one schema holds.
+    ///
+    /// Lists of alternatives grow with each negation, so that one is only said of those that the
+    /// others do not exclude already.
     fn one_of(algebra: &mut Algebra<'_>, schemas: &[SchemaId], collect: bool) -> Result<Self> {
+        let mut branches: Vec<(SchemaId, Self)> = Vec::new();
+        for &schema in schemas {
+            let set: Self = algebra.evaluate(Signed::yes(schema), collect)?;
+            if !set.is_nothing() {
+                branches.push((schema, set));
+            }
+        }
+        let sets: Vec<&Self> = branches.iter().map(|(_, set)| set).collect();
+        let Some(overlaps) = Self::overlaps(algebra, &sets)? else {
+            let schemas: Vec<SchemaId> = branches.iter().map(|&(schema, _)| schema).collect();
+            return Self::one_of_formulas(algebra, &schemas, collect);
+        };
+        let mut exactly = Self::nothing();
+        for (index, others) in overlaps.into_iter().enumerate() {
+            let mut set = branches[index].1.clone();
+            for other in others {
+                let not: Self = algebra.evaluate(Signed::no(branches[other].0), false)?;
+                set = set.and(not, algebra)?;
+            }
+            exactly = exactly.or(set, algebra)?;
+        }
+        Ok(exactly)
+    }
+
+    /// The same for sets whose negation is no larger than they are.
+    fn one_of_formulas(
+        algebra: &mut Algebra<'_>,
+        schemas: &[SchemaId],
+        collect: bool,
+    ) -> Result<Self> {
         let (mut seen, mut not_seen, mut not_twice) = (Self::nothing(), Self::all(), Self::all());
         for &schema in schemas {
             let yes: Self = algebra.evaluate(Signed::yes(schema), collect)?;

@@ -72,6 +72,19 @@ impl Names {
         })
     }
 
+    /// Whether it plainly is the same set as another one.
+    pub(super) fn is_plainly(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::All, Self::All) => true,
+            (Self::One(name), Self::One(other)) => name == other,
+            (Self::Pattern(pattern), Self::Pattern(other)) => pattern == other,
+            (Self::Others(names, patterns), Self::Others(other, others)) => {
+                Rc::ptr_eq(names, other) && patterns == others
+            }
+            _ => false,
+        }
+    }
+
     /// Gives each name that it singles out, and each language.
     pub(in crate::frontend::json_schema) fn visit(
         &self,

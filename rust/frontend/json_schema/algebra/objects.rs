@@ -61,6 +61,25 @@ impl Shape {
             && !self.closed
     }
 
+    /// Whether it plainly says nothing that another one does not say.
+    fn includes(&self, other: &Self) -> bool {
+        self.wide.len() <= other.wide.len()
+            && self.exists.is_empty()
+            && self.names.is_empty()
+            && self.evaluated.is_empty()
+            && other.evaluated.is_empty()
+            && self.min <= other.min
+            && self.max.is_none_or(|max| other.max.is_some_and(|other| other <= max))
+            && self.closed == other.closed
+            && self.named.iter().all(|named| other.named.contains(named))
+            && self.required.iter().all(|name| other.required.contains(name))
+            && self
+                .wide
+                .iter()
+                .zip(&other.wide)
+                .all(|(own, other)| own.1 == other.1 && own.0.is_plainly(&other.0))
+    }
+
     /// What holds for both.
     fn merge(&self, other: &Self) -> Self {
         let mut both = self.clone();
@@ -128,13 +147,13 @@ impl Domain for Properties {
         for left in &*self.0 {
             for right in &*other.0 {
                 algebra.count_merge()?;
-                let shape = left.merge(right);
+                let shape = left.merge(&algebra.news(left, right)?);
                 if !algebra.is_empty_object(&shape)? {
                     both.push(shape);
                 }
             }
         }
-        Self::of(both)
+        Self::of(without_special_cases(both))
     }
 
     fn or(self, other: Self, _: &mut Algebra<'_>) -> Result<Self> {
@@ -143,6 +162,15 @@ impl Domain for Properties {
         }
         if other.is_nothing() {
             return Ok(self);
+        }
+        // What has been evaluated is not to be lost.
+        let plain = |set: &Self| set.0.iter().all(|shape| shape.evaluated.is_empty());
+        if plain(&self) && plain(&other) {
+            for set in [&self, &other] {
+                if set.0.iter().any(Shape::is_any) {
+                    return Ok(set.clone());
+                }
+            }
         }
         Self::of(self.0.iter().chain(&*other.0).cloned().collect())
     }
@@ -263,28 +291,18 @@ impl Domain for Properties {
         Self(self.0.iter().map(forget).collect())
     }
 
-    fn one_of(algebra: &mut Algebra<'_>, schemas: &[SchemaId], collect: bool) -> Result<Self> {
-        let mut branches: Vec<(SchemaId, Self)> = Vec::new();
-        for &schema in schemas {
-            let set: Self = algebra.evaluate(Signed::yes(schema), collect)?;
-            if !set.is_nothing() {
-                branches.push((schema, set));
-            }
-        }
-        let sets: Vec<&Self> = branches.iter().map(|(_, set)| set).collect();
-        let mut all = Vec::new();
-        for (index, others) in algebra.possibly_common(&sets)?.into_iter().enumerate() {
-            let mut set = branches[index].1.clone();
-            for other in others {
-                if !set.meets(&branches[other].1, algebra)? {
-                    continue;
+    fn overlaps(algebra: &mut Algebra<'_>, sets: &[&Self]) -> Result<Option<Vec<Vec<usize>>>> {
+        let mut overlaps = algebra.possibly_common(sets)?;
+        for (index, others) in overlaps.iter_mut().enumerate() {
+            let mut met = Vec::new();
+            for &other in &*others {
+                if sets[index].meets(sets[other], algebra)? {
+                    met.push(other);
                 }
-                let not: Self = algebra.evaluate(Signed::no(branches[other].0), false)?;
-                set = set.and(not, algebra)?;
             }
-            all.extend(set.0.iter().cloned());
+            *others = met;
         }
-        Self::of(all)
+        Ok(Some(overlaps))
     }
 
     fn memo(memo: &mut Memo) -> &mut FxHashMap<Key, Self> {
@@ -307,6 +325,24 @@ impl Properties {
     }
 }
 
+/// Shapes that no other one includes, as far as that is plain to see.
+fn without_special_cases(shapes: Vec<Shape>) -> Vec<Shape> {
+    /// More are not compared with each other.
+    const MAX_COMPARED: usize = 256;
+    if shapes.len() > MAX_COMPARED {
+        return shapes;
+    }
+    let mut kept: Vec<Shape> = Vec::new();
+    for shape in shapes {
+        if kept.iter().any(|known| known.includes(&shape)) {
+            continue;
+        }
+        kept.retain(|known| !shape.includes(known));
+        kept.push(shape);
+    }
+    kept
+}
+
 fn required<'n>(names: impl IntoIterator<Item = &'n Rc<str>>) -> Shape {
     let mut required: Vec<Rc<str>> = Vec::new();
     for name in names {
@@ -318,6 +354,32 @@ fn required<'n>(names: impl IntoIterator<Item = &'n Rc<str>>) -> Shape {
 }
 
 impl Algebra<'_> {
+    /// What of a shape another one does not say already about the values of its properties.
+    fn news(&mut self, said: &Shape, shape: &Shape) -> Result<Shape> {
+        let mut news = shape.clone();
+        news.named.clear();
+        for (name, value) in &shape.named {
+            let known = said.named.iter().filter(|(known, _)| known == name);
+            let mut against: Vec<Signed> = known.map(|&(_, value)| value).collect();
+            if against.is_empty() {
+                news.named.push((Rc::clone(name), *value));
+                continue;
+            }
+            if against.contains(value) {
+                continue;
+            }
+            against.push(Signed { positive: !value.positive, ..*value });
+            let implied = match self.goal(against)? {
+                Some(goal) => self.is_empty_goal(&goal)?,
+                None => true,
+            };
+            if !implied {
+                news.named.push((Rc::clone(name), *value));
+            }
+        }
+        Ok(news)
+    }
+
     /// Objects without a property.
     fn absent(&mut self, name: &Rc<str>) -> Shape {
         let never = Signed::yes(self.never());

@@ -137,7 +137,7 @@ impl Residue {
             states.push(AutomatonState { accepts, edges: edges.into() });
             at += 1;
         }
-        Ok(Automaton::new(states))
+        Ok(Automaton::new(&states))
     }
 
     fn collect_steps(&self, steps: &mut Vec<Decimal>) {

@@ -193,13 +193,14 @@ impl<'b> Algebra<'b> {
         }
         match (optional, flat.is_empty()) {
             (true, true) => self.empty,
-            (true, false) => match (&flat[..], self.builder.expr(flat[0])) {
-                ([_], &Expr::Repeat { expr, min: 1, max }) => self.builder.repeat(expr, 0, max),
-                _ => {
-                    let rest = self.builder.alt(&flat);
-                    self.builder.repeat(rest, 0, Some(1))
-                }
-            },
+            (true, false) => {
+                let rest = self.builder.alt(&flat);
+                let (expr, max) = match *self.builder.expr(rest) {
+                    Expr::Repeat { expr, min: 1, max } => (expr, max),
+                    _ => (rest, Some(1)),
+                };
+                self.builder.repeat(expr, 0, max)
+            }
             (false, _) => self.builder.alt(&flat),
         }
     }
@@ -371,6 +372,11 @@ impl<'b> Algebra<'b> {
 /// The text of a literal; all literals here are texts.
 pub(super) fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap_or_default()
+}
+
+/// `\w`
+pub(super) fn word() -> Ranges {
+    vec![('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')]
 }
 
 /// The characters of both.

@@ -12,11 +12,13 @@
 //! the exception: those are errors. Captures and laziness don't change which strings match.
 //!
 //! `syntax` reads a pattern into expressions as far as it is free of assertions, and into `nodes`
-//! where it holds some; `solve` removes these with the help of `algebra`, `narrow`, `forms` and
-//! `tempered`; `reverse` turns patterns around whose lookbehind is long. Nothing recurses along the
-//! nesting but through assertions, whose depth is limited, and counted repetition stays counted.
+//! where it holds some; `solve` removes these with the help of `algebra`, `narrow`, `forms`,
+//! `behind` and `tempered`; `reverse` turns patterns around whose lookbehind is long. Nothing
+//! recurses along the nesting but through assertions, whose depth is limited, and counted
+//! repetition stays counted.
 
 mod algebra;
+mod behind;
 mod error;
 mod forms;
 mod narrow;

@@ -17,11 +17,12 @@
 //!
 //! A lookbehind for more than one character needs the pattern turned around, where it is lookahead.
 
-use super::algebra::{Algebra, Ranges, common};
+use super::algebra::{Algebra, Ranges, common, word};
+use super::behind::{blocks, long_lookbehind, set_behind, without_leading_lookbehind};
 use super::error::PatternError;
 use super::forms::{Form, Unknown};
 use super::narrow::{Set, SetId};
-use super::nodes::{Kind, Look, Nodes, Piece};
+use super::nodes::{Kind, Look, Node, Nodes, Piece};
 use super::reverse::reverse;
 use super::tempered::tempered;
 use crate::frontend::classes;
@@ -32,8 +33,6 @@ use crate::index::ExprId;
 const MAX_DEPTH: u32 = 100;
 /// Repetitions with assertions inside are written out up to this many rounds.
 const MAX_ROUNDS: u32 = 64;
-/// The most kinds of characters that lookbehind tells apart.
-const MAX_BLOCKS: usize = 16;
 /// The most unknowns of one repetition.
 const MAX_UNKNOWNS: usize = 64;
 /// The most parts that what comes out has, and that are looked at; and how many more for each byte
@@ -64,6 +63,9 @@ pub(super) fn search(
             "use fewer groups around `^`, `$` and lookaround",
         ));
     }
+    if let Some(expr) = anchored(node, &nodes, algebra) {
+        return Ok(expr);
+    }
     let Some(long) = long_lookbehind(root, &nodes, algebra) else {
         return one_way(root, &nodes, length, algebra);
     };
@@ -83,6 +85,27 @@ pub(super) fn search(
     }
     let expr = one_way(root, &nodes, length, algebra)?;
     Ok(algebra.reverse(expr))
+}
+
+/// The strings of `^x`, `x$` or `^x$`, if there is no assertion in x.
+///
+/// PERF: most patterns are like this. `^[a-z0-9-]+$` took 2.0 µs, now 0.8 µs.
+fn anchored(node: &Node, nodes: &Nodes, algebra: &mut Algebra<'_>) -> Option<ExprId> {
+    let Kind::Seq(parts) = &node.kind else { return None };
+    let is = |piece: Piece, start: bool| match piece {
+        Piece::Plain(_) => false,
+        Piece::Node(node) if start => matches!(nodes[node].kind, Kind::Start),
+        Piece::Node(node) => matches!(nodes[node].kind, Kind::End),
+    };
+    let (before, expr, after) = match parts[..] {
+        [first, Piece::Plain(expr)] if is(first, true) => (algebra.empty, expr, algebra.all),
+        [Piece::Plain(expr), last] if is(last, false) => (algebra.all, expr, algebra.empty),
+        [first, Piece::Plain(expr), last] if is(first, true) && is(last, false) => {
+            return Some(expr);
+        }
+        _ => return None,
+    };
+    Some(algebra.seq(&[before, expr, after]))
 }
 
 /// The strings in which a pattern matches whose lookbehinds look at one character.
@@ -118,123 +141,6 @@ fn one_way(
 
 fn too_large(at: usize) -> PatternError {
     PatternError::unsupported(at, "the assertions make the pattern too large", TOO_LARGE)
-}
-
-/// What a lookbehind for one character asks of the character before; `end` is the start of the
-/// string here.
-fn set_behind(piece: Piece, nodes: &Nodes, algebra: &Algebra<'_>) -> Option<Set> {
-    let nothing = Set { chars: Vec::new(), end: false };
-    match piece {
-        Piece::Plain(expr) if expr == algebra.none => Some(nothing),
-        Piece::Plain(expr) if expr == algebra.empty => Some(Set::all()),
-        Piece::Plain(expr) => Some(Set { chars: algebra.single(expr)?, end: false }),
-        Piece::Node(node) => match &nodes[node].kind {
-            Kind::Start => Some(Set { end: true, ..nothing }),
-            Kind::Alt(parts) => {
-                let mut set = nothing;
-                for &part in parts {
-                    let part = set_behind(part, nodes, algebra)?;
-                    set.chars.extend(part.chars);
-                    set.end |= part.end;
-                }
-                classes::normalise(&mut set.chars);
-                Some(set)
-            }
-            _ => None,
-        },
-    }
-}
-
-/// The nodes below a piece, itself included.
-fn reachable(root: Piece, nodes: &Nodes) -> Vec<usize> {
-    let mut found = Vec::new();
-    let mut waiting = vec![root];
-    while let Some(piece) = waiting.pop() {
-        if let Piece::Node(node) = piece {
-            found.push(node);
-            match &nodes[node].kind {
-                Kind::Start | Kind::End | Kind::Boundary { .. } => {}
-                Kind::Look(look) => waiting.push(look.piece),
-                Kind::Seq(parts) | Kind::Alt(parts) => waiting.extend(parts.iter()),
-                Kind::Repeat { piece, .. } => waiting.push(*piece),
-            }
-        }
-    }
-    found
-}
-
-/// Where a lookbehind stands that is not for one character.
-fn long_lookbehind(root: Piece, nodes: &Nodes, algebra: &Algebra<'_>) -> Option<usize> {
-    let is_behind = |kind: &Kind| matches!(kind, Kind::Look(Look { behind: true, .. }));
-    if !nodes.iter().any(|node| is_behind(&node.kind)) {
-        return None;
-    }
-    reachable(root, nodes).into_iter().find_map(|node| match &nodes[node].kind {
-        Kind::Look(Look { piece, behind: true, .. }) => {
-            set_behind(*piece, nodes, algebra).is_none().then_some(nodes[node].at)
-        }
-        _ => None,
-    })
-}
-
-/// Anything may stand before a pattern, so `(?<=x)y` is found where `xy` is.
-fn without_leading_lookbehind(root: Piece, nodes: &mut Nodes, algebra: &mut Algebra<'_>) -> Piece {
-    let Piece::Node(node) = root else { return root };
-    let at = nodes[node].at;
-    match nodes[node].kind.clone() {
-        Kind::Look(Look { piece, behind: true, negated: false }) => {
-            without_leading_lookbehind(piece, nodes, algebra)
-        }
-        Kind::Seq(mut parts) => {
-            parts[0] = without_leading_lookbehind(parts[0], nodes, algebra);
-            nodes.seq(at, &parts, algebra)
-        }
-        Kind::Alt(mut parts) => {
-            for part in &mut parts {
-                *part = without_leading_lookbehind(*part, nodes, algebra);
-            }
-            nodes.alt(at, &parts, algebra)
-        }
-        _ => root,
-    }
-}
-
-/// `\w`
-pub(super) fn word() -> Ranges {
-    vec![('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')]
-}
-
-/// The kinds of characters that the assertions under a node tell apart when they look back; none
-/// if no assertion does.
-fn blocks(root: usize, nodes: &Nodes, algebra: &Algebra<'_>) -> Result<Vec<Ranges>, PatternError> {
-    let mut blocks: Vec<Ranges> = Vec::new();
-    for node in reachable(Piece::Node(root), nodes) {
-        let chars = match &nodes[node].kind {
-            Kind::Start => Vec::new(),
-            Kind::Boundary { .. } => word(),
-            Kind::Look(Look { piece, behind: true, .. }) => {
-                set_behind(*piece, nodes, algebra).map(|set| set.chars).unwrap_or_default()
-            }
-            _ => continue,
-        };
-        if blocks.is_empty() {
-            blocks.push(Set::all().chars);
-        }
-        let others = classes::negate(&chars);
-        blocks = blocks
-            .iter()
-            .flat_map(|block| [common(block, &chars), common(block, &others)])
-            .filter(|block| !block.is_empty())
-            .collect();
-        if blocks.len() > MAX_BLOCKS {
-            return Err(PatternError::unsupported(
-                nodes[node].at,
-                "lookbehinds for too many kinds of characters",
-                "use fewer lookbehinds",
-            ));
-        }
-    }
-    Ok(blocks)
 }
 
 struct Solver<'a, 'b> {
@@ -316,41 +222,57 @@ impl Solver<'_, '_> {
 
     /// An expression without assertions before `after`.
     fn plain(&mut self, expr: ExprId, after: &[Form]) -> Vec<Form> {
-        let algebra = &mut *self.algebra;
-        let [first, later @ ..] = after else { return Vec::new() };
-        if expr == algebra.empty {
-            return after.to_vec();
+        let mut parts = match self.algebra.builder.expr(expr) {
+            Expr::Seq(parts) if !alike(&after[1..]) => parts.to_vec(),
+            _ => vec![expr],
+        };
+        let mut forms = after.to_vec();
+        // Once no last character makes a difference any more, the rest can go together.
+        while !alike(&forms[1..])
+            && let Some(part) = parts.pop()
+        {
+            forms = self.plain_by_last(part, &forms);
         }
-        let Some(next) = later.first() else { return vec![algebra.before(expr, first)] };
-        if alike(later) {
-            let whole = algebra.before(expr, next);
-            if first == next || !algebra.is_nullable(expr) {
-                return vec![whole; after.len()];
-            }
+        let rest = self.algebra.seq(&parts);
+        self.plain_at_once(rest, forms)
+    }
+
+    /// A plain expression before languages for which its last character makes no difference.
+    fn plain_at_once(&mut self, expr: ExprId, after: Vec<Form>) -> Vec<Form> {
+        let algebra = &mut *self.algebra;
+        if expr == algebra.empty {
+            return after;
+        }
+        let Some(next) = after.last() else { return after };
+        let whole = algebra.before(expr, next);
+        let mut forms = vec![whole; after.len()];
+        if after[0] != *next && algebra.is_nullable(expr) {
             let some = algebra.without_empty(expr);
             let some = algebra.before(some, next);
-            let mut forms = vec![whole; after.len()];
-            forms[0] = algebra.union(&[some, first.clone()]);
-            return forms;
+            forms[0] = algebra.union(&[some, after[0].clone()]);
         }
-        // What follows depends on the last character.
-        let nullable = algebra.is_nullable(expr);
-        let mut kinds: Vec<(usize, Form)> = Vec::with_capacity(later.len());
+        forms
+    }
+
+    /// A plain expression before languages for which its last character makes a difference.
+    fn plain_by_last(&mut self, expr: ExprId, after: &[Form]) -> Vec<Form> {
+        let algebra = &mut *self.algebra;
+        let mut kinds: Vec<(usize, Form)> = Vec::with_capacity(self.blocks.len());
         for (block, chars) in self.blocks.iter().enumerate() {
             let ending = algebra.ending_in(expr, chars);
             if ending != algebra.none {
-                kinds.push((block, algebra.before(ending, &later[block])));
+                kinds.push((block + 1, algebra.before(ending, &after[block + 1])));
             }
         }
         let some: Vec<Form> = kinds.iter().map(|(_, form)| form.clone()).collect();
         let some = algebra.union(&some);
-        if !nullable {
+        if !algebra.is_nullable(expr) {
             return vec![some; after.len()];
         }
         after
             .iter()
             .map(|form| match kinds[..] {
-                [(block, _)] if later[block] == *form => algebra.before(expr, form),
+                [(context, _)] if after[context] == *form => algebra.before(expr, form),
                 _ => algebra.union(&[some.clone(), form.clone()]),
             })
             .collect()

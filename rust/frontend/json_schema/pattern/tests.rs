@@ -351,6 +351,10 @@ fn word_boundaries() {
         "(\"foo\" ([\\u0000-/:-@\\[-\\^`{-\u{10FFFF}] Σ*)?) | (\
         Σ* [\\u0000-/:-@\\[-\\^`{-\u{10FFFF}] \"foo\" ([\\u0000-/:-@\\[-\\^`{-\u{10FFFF}] Σ*)?)",
     );
+    prints(
+        r"^ab[c)]?d*[e)]\b[^]$",
+        "\"ab\" [)c]? \"d\"* ((\"e\" [\\u0000-/:-@\\[-\\^`{-\u{10FFFF}]) | (\")\" [0-9A-Z_a-z]))",
+    );
     accepts(r"\bfoo\b", &["foo", "a foo-"], &["foob", "afoo", "food foot"]);
     accepts(r"^a\Bb\B$", &[], &["ab"]);
     accepts(r"\Ba", &["ba", "-ba"], &["a", "-a"]);
@@ -423,11 +427,12 @@ fn large_patterns_take_linear_time() {
         format!("^{}$", nested("(", ")", 60_000)),
         format!(r"\b{}\b", nested("(b", "c)+", 20_000)),
         format!(r"\b{}\b", nested("(b?", "c?)*", 20_000)),
+        nested("(^|", ")", 99),
         nested("((^", "))", 4_000).replace("((^", "((").replace('a', "^a$"),
         "a".repeat(100_000),
         "[ab]".repeat(50_000),
-        format!("^{}$", ["x[ab]*"; 20_000].join("|")),
-        ["^a$"; 20_000].join("|"),
+        format!("^{}$", vec!["x[ab]*"; 20_000].join("|")),
+        vec!["^a$"; 20_000].join("|"),
         (0..20_000).map(|i| format!("^n{i}$")).collect::<Vec<_>>().join("|"),
         "a{1000000}".to_owned(),
     ];
@@ -442,6 +447,8 @@ fn large_patterns_take_linear_time() {
         format!("^{}$", r"(?:a\b|\Bb|c\B)".repeat(200)),
         format!("^{}$", r"a\b[^]\B".repeat(20_000)),
         nested(r"(?:\ba|", "$)*", 30),
+        nested("(?:^b|", "c$)*", 33),
+        nested("(?:(?=c)|", r"b\b)+", 33),
     ];
     for pattern in refused {
         // Some are small after all.
@@ -469,12 +476,7 @@ fn random_pattern(
     // The other implementation runs out of memory where nested repetitions match the empty text.
     let kind = random(14);
     let repeats = (7..=9).contains(&kind) && !in_loop;
-    let left = random_pattern(
-        random,
-        depth - 1,
-        behind,
-        in_loop || (repeats && std::env::var("NEST").is_err()),
-    );
+    let left = random_pattern(random, depth - 1, behind, in_loop || repeats);
     let right = random_pattern(random, depth - 1, behind, in_loop);
     match kind {
         7 if repeats => format!("(?:{left})*{right}"),
@@ -502,7 +504,7 @@ fn random_patterns_match_what_ecma_262_says() {
     let words = Words::over(&['a', 'b', '-', '\n'], 5);
     let texts: Vec<String> = words.words.iter().map(|word| word.iter().collect()).collect();
     let (mut compared, mut refused) = (0, 0);
-    while compared < 600 {
+    while compared < 2_000 {
         let (depth, behind) = (1 + random(3), random(2) == 0);
         let pattern = random_pattern(&mut random, depth, behind, false);
         let Ok(oracle) = regress::Regex::with_flags(&pattern, "u") else { continue };
@@ -522,159 +524,4 @@ fn random_patterns_match_what_ecma_262_says() {
     }
     // Few are refused: those with lookaround for more than a character in repetitions.
     assert!(refused * 10 < compared, "{refused} refused, {compared} compared");
-}
-
-#[test]
-fn zz_dump() {
-    use std::io::Write;
-    let mut seed = std::env::var("SEED").map_or(3_u64, |s| s.parse().unwrap());
-    let mut random = |below: usize| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (seed >> 33) as usize % below
-    };
-    let rounds: usize = std::env::var("ROUNDS").map_or(600, |rounds| rounds.parse().unwrap());
-    let words = Words::over(&['a', 'b', '-', '\n'], 5);
-    let mut out = std::io::BufWriter::new(std::fs::File::create("/tmp/dump.txt").unwrap());
-    let (mut refused, mut slow) = (0, 0u128);
-    for _ in 0..rounds {
-        let (depth, behind) = (1 + random(4), random(2) == 0);
-        let nest = std::env::var("NEST").is_ok();
-        let pattern = random_pattern(&mut random, depth, behind, false);
-        let pattern = if nest { pattern.replace("(?:ab", "(?:(?:a?)*b") } else { pattern };
-        let begin = std::time::Instant::now();
-        let result = grammar(&pattern);
-        let took = begin.elapsed().as_micros();
-        if took > slow {
-            slow = took;
-            eprintln!("{took} us {pattern}");
-        }
-        match result {
-            Ok(grammar) => {
-                let found = words.of(grammar.symbols[grammar.start].body, &grammar);
-                let bits: String = found.iter().map(|&b| if b { '1' } else { '0' }).collect();
-                writeln!(out, "{pattern}\t{bits}").unwrap();
-            }
-            Err(e) => {
-                assert!(e.unsupported, "{pattern} {e:?}");
-                refused += 1;
-                writeln!(out, "{pattern}\t{}", e.message).unwrap();
-            }
-        }
-    }
-    eprintln!("refused {refused} of {rounds}");
-}
-
-#[test]
-fn zz_mb() {
-    use std::io::Write;
-    let unhex = |h: &str| {
-        String::from_utf8(
-            (0..h.len() / 2)
-                .map(|i| u8::from_str_radix(&h[2 * i..2 * i + 2], 16).unwrap())
-                .collect(),
-        )
-        .unwrap()
-    };
-    let mut out = std::io::BufWriter::new(std::fs::File::create("/tmp/mb.out").unwrap());
-    let mut known: FxHashMap<String, Option<Grammar>> = FxHashMap::default();
-    for line in std::fs::read_to_string("/tmp/mb.txt").unwrap().lines() {
-        let (p, s) = line.split_once(' ').unwrap();
-        let grammar = known.entry(p.to_owned()).or_insert_with(|| {
-            let pattern = unhex(p);
-            match grammar(&pattern) {
-                Ok(g) => Some(g),
-                Err(e) => {
-                    eprintln!("{pattern} {e:?}");
-                    None
-                }
-            }
-        });
-        let Some(grammar) = grammar else { continue };
-        let text = unhex(s);
-        let words = Words::parts_of(&text);
-        let text: Vec<char> = text.chars().collect();
-        let whole = words.words.iter().position(|word| *word == text).unwrap();
-        let m = words.of(grammar.symbols[grammar.start].body, grammar)[whole];
-        writeln!(out, "{line} {}", u8::from(m)).unwrap();
-    }
-}
-
-#[test]
-fn zz_time() {
-    let all: Vec<String> = {
-        let mut v: Vec<String> = std::fs::read_to_string("/tmp/mb.txt")
-            .unwrap()
-            .lines()
-            .map(|l| {
-                let h = l.split_once(' ').unwrap().0;
-                String::from_utf8(
-                    (0..h.len() / 2)
-                        .map(|i| u8::from_str_radix(&h[2 * i..2 * i + 2], 16).unwrap())
-                        .collect(),
-                )
-                .unwrap()
-            })
-            .collect();
-        v.dedup();
-        v
-    };
-    let time = |patterns: &[&str]| {
-        let mut best = f64::MAX;
-        for _ in 0..30 {
-            let begin = std::time::Instant::now();
-            for p in patterns {
-                let mut b = GrammarBuilder::new();
-                std::hint::black_box(search(p, &mut b).ok());
-            }
-            best = best.min(begin.elapsed().as_nanos() as f64 / 1000.0 / patterns.len() as f64);
-        }
-        best
-    };
-    let refs: Vec<&str> = all.iter().map(String::as_str).collect();
-    eprintln!("all {} mean {:.2} us", refs.len(), time(&refs));
-    for p in [
-        "^[a-z0-9-]+$",
-        "abc",
-        "^[A-Fa-f\\d]{24}$",
-        "^[a-f0-9]{8}-[a-f0-9]{4}-[1-5][a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$",
-        "^$|^(([0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])\\.){3}([0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])(/[0-9][0-9])?$",
-        "^((?!(c|C)(l|L)(y|Y)(d|D)(e|E)).)*$",
-        "^https?:\\/\\/(www\\.)?[-a-zA-Z0-9@:%._\\+~#=]{1,256}\\.[a-zA-Z0-9()]{1,6}\\b([-a-zA-Z0-9()@:%_\\+.~#?&//=]*)$",
-        "^(?=.*[A-Z])(?=.*[a-z])(?=.*\\d).{8,}$",
-        "^([^,]+(,|$)){3,}$",
-        "^\\p{L}+$",
-        "^(?:\\b\\w+\\b\\s*){1,64}$",
-    ] {
-        let g = grammar(p).unwrap();
-        eprintln!(
-            "{:.2} us {p}\n     {}",
-            time(&[p]),
-            g.to_string().chars().take(400).collect::<String>().trim()
-        );
-    }
-    let mut worst: Vec<(f64, &str)> = refs.iter().map(|p| (time(&[p]), *p)).collect();
-    worst.sort_by(|a, b| b.0.total_cmp(&a.0));
-    for (t, p) in &worst[..8] {
-        eprintln!("{t:.1} us {:.100}", p);
-    }
-    for (p, n) in [
-        (r"a\b[^]\B".repeat(20_000), 1),
-        ("((^|b)c|".repeat(40) + &")".repeat(40), 1),
-        ((0..20_000).map(|i| format!("^n{i}$")).collect::<Vec<_>>().join("|"), 1),
-        (format!("^{}$", r"(?:a\b|\Bb|c\B)".repeat(200)), 1),
-        (format!("{}a{}", r"(?:\ba|".repeat(30), "$)*".repeat(30)), 1),
-        (format!("{}a{}", "(?:(?=a)".repeat(40), "){0,60}".repeat(40)), 1),
-        (format!("{}a{}", r"(?:(?<=a)b?".repeat(20), r"\b)*".repeat(20)), 1),
-    ] {
-        let begin = std::time::Instant::now();
-        for _ in 0..n {
-            let r = grammar(&p);
-            eprintln!(
-                "{:.1} ms {:?} {:.40}",
-                begin.elapsed().as_micros() as f64 / 1000.0,
-                r.map(|g| g.exprs.len()).map_err(|e| e.message),
-                p
-            );
-        }
-    }
 }

@@ -4,9 +4,8 @@ use super::cursor::Cursor;
 use super::groups::{self, Groups};
 use super::property;
 use crate::frontend::classes;
-use crate::frontend::json_schema::pattern::algebra::Ranges;
+use crate::frontend::json_schema::pattern::algebra::{Ranges, word};
 use crate::frontend::json_schema::pattern::error::PatternError;
-use crate::frontend::json_schema::pattern::solve::word;
 
 /// What an escape means.
 pub(super) enum Escape {

@@ -73,11 +73,11 @@ struct Open {
     branch_at: usize,
 }
 
-impl<'p> Parser<'p, '_, '_> {
+impl Parser<'_, '_, '_> {
     fn pattern(&mut self) -> Result<Piece, PatternError> {
         self.open.push(Open { at: 0, look: None, items: 0, branches: 0, branch_at: 0 });
         loop {
-            let at = self.cursor.at;
+            let mut at = self.cursor.at;
             let Some(next) = self.cursor.next() else { break };
             let piece = match next {
                 '(' => {
@@ -88,14 +88,15 @@ impl<'p> Parser<'p, '_, '_> {
                     self.end_branch();
                     continue;
                 }
-                ')' => match self.close_group(at)? {
-                    (piece, true) => piece,
-                    // Lookbehind can't be repeated.
-                    (piece, false) => {
+                ')' => {
+                    let (opened, piece, repeatable) = self.close_group(at)?;
+                    if !repeatable {
                         self.items.push(piece);
                         continue;
                     }
-                },
+                    at = opened;
+                    piece
+                }
                 '^' | '$' => {
                     let kind = if next == '^' { Kind::Start } else { Kind::End };
                     self.assertion(at, kind);
@@ -236,8 +237,9 @@ impl<'p> Parser<'p, '_, '_> {
         piece
     }
 
-    /// The group that a `)` closes, and whether it may be repeated.
-    fn close_group(&mut self, at: usize) -> Result<(Piece, bool), PatternError> {
+    /// Where the group begins that a `)` closes, the group, and whether it may be repeated: lookbehind
+    /// may not.
+    fn close_group(&mut self, at: usize) -> Result<(usize, Piece, bool), PatternError> {
         self.end_branch();
         let open = match self.open.pop() {
             Some(open) if !self.open.is_empty() => open,
@@ -250,36 +252,26 @@ impl<'p> Parser<'p, '_, '_> {
             }
         };
         let piece = self.alternatives(open.at, open.branches);
-        let Some((behind, negated)) = open.look else { return Ok((piece, true)) };
+        let Some((behind, negated)) = open.look else { return Ok((open.at, piece, true)) };
         let look = Kind::Look(Look { piece, behind, negated });
-        Ok((self.nodes.push(open.at, look, self.algebra), !behind))
+        Ok((open.at, self.nodes.push(open.at, look, self.algebra), !behind))
     }
 
     /// A piece with the quantifier behind it, if there is one.
     fn quantified(&mut self, at: usize, piece: Piece) -> Result<Piece, PatternError> {
         let place = self.cursor.at;
-        let bounds = match self.cursor.peek() {
-            Some('*') => (0, None),
-            Some('+') => (1, None),
-            Some('?') => (0, Some(1)),
-            Some('{') => {
-                self.cursor.at += 1;
-                match self.braces()? {
-                    Some(bounds) => {
-                        // The last brace is like the other operators below.
-                        self.cursor.at -= 1;
-                        bounds
-                    }
-                    // Annex B: any other brace is a brace, next.
-                    None => {
-                        self.cursor.at = place;
-                        return Ok(piece);
-                    }
-                }
-            }
-            _ => return Ok(piece),
+        let bounds = match self.cursor.next() {
+            Some('*') => Some((0, None)),
+            Some('+') => Some((1, None)),
+            Some('?') => Some((0, Some(1))),
+            Some('{') => self.braces()?,
+            _ => None,
         };
-        self.cursor.at += 1;
+        let Some(bounds) = bounds else {
+            // Annex B: a brace that is none of these is a character, the next.
+            self.cursor.at = place;
+            return Ok(piece);
+        };
         self.cursor.eat("?");
         Ok(self.nodes.repeat(at, piece, bounds, self.algebra))
     }
