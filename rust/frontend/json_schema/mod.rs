@@ -12,12 +12,14 @@ mod pattern;
 pub use options::{Escapes, FLEXIBLE, Options, PropertyOrder, Whitespace};
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use crate::error::{GrammarError, GrammarErrorKind};
-use crate::grammar::Grammar;
+use crate::grammar::{Grammar, GrammarBuilder};
 use algebra::{Algebra, Signed};
 use emit::Emitter;
 use load::{Loader, Role};
+use model::Keyword;
 
 /// A grammar from a schema, and what of the schema it does not enforce.
 #[derive(Debug)]
@@ -37,7 +39,7 @@ pub struct Finding {
     pub keyword: String,
     /// What becomes of it.
     pub status: Status,
-    /// Why it is not enforced; empty for those that are.
+    /// Why it is not enforced, or what of it is left out; empty for most.
     pub reason: String,
 }
 
@@ -98,20 +100,35 @@ pub fn report(schema: &str, options: &Options) -> Result<Vec<Finding>, GrammarEr
         .map(|finding| ((finding.pointer.as_str(), finding.keyword.as_str()), finding))
         .collect();
     let mut findings = Vec::new();
-    let mut algebra = Algebra::new(Loader::new(schema, options)?, options);
-    algebra.walk_all(&mut |_, pointer, keyword, role| {
-        let pointer = format!("{pointer}/{}", escaped(keyword));
-        let known = by_place.get(&(pointer.as_str(), keyword));
-        findings.push(match known {
-            Some(&finding) => finding.clone(),
-            None => Finding {
-                pointer,
-                keyword: keyword.to_owned(),
-                status: if role == Role::Keyword { Status::Enforced } else { Status::Annotation },
-                reason: String::new(),
-            },
-        });
+    let mut loader = Loader::new(schema, options)?;
+    let mut keywords = Vec::new();
+    loader.walk_all(&mut |id, pointer, keyword, role| {
+        keywords.push((id, pointer.clone(), keyword.to_owned(), role));
     })?;
+    for (id, pointer, keyword, role) in keywords {
+        let read = loader.schema(id)?;
+        let format = read.keywords.iter().find_map(|(read, _)| match read {
+            Keyword::Format(format) if keyword == "format" => Some(Rc::clone(format)),
+            _ => None,
+        });
+        let pointer = format!("{pointer}/{}", escaped(&keyword));
+        if let Some(&finding) = by_place.get(&(pointer.as_str(), keyword.as_str())) {
+            findings.push(finding.clone());
+            continue;
+        }
+        // Formats say nothing if they are not to be enforced, or not known.
+        let known = |name: &str| {
+            options.formats && format::expr(name, &mut GrammarBuilder::new()).is_some()
+        };
+        let enforced = role == Role::Keyword && format.as_deref().is_none_or(known);
+        let reason = format.as_deref().filter(|_| enforced).and_then(format::caveat);
+        findings.push(Finding {
+            pointer,
+            keyword,
+            status: if enforced { Status::Enforced } else { Status::Annotation },
+            reason: reason.unwrap_or_default().to_owned(),
+        });
+    }
     Ok(findings)
 }
 
