@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::load::Pointer;
 use super::number::Decimal;
 use crate::index::SchemaId;
 
@@ -40,9 +41,8 @@ pub(super) struct Types {
 /// A schema: the conjunction of its keywords. `true` has none; `false` is `Keyword::False` alone.
 #[derive(Clone, Debug)]
 pub(super) struct Schema {
-    /// Where it stands: a JSON pointer in its document, behind the document's URI if it is not the
-    /// root's document.
-    pub(super) pointer: Rc<str>,
+    /// Where it stands.
+    pub(super) pointer: Pointer,
     /// In the order of the document, but `unevaluated…` last.
     pub(super) keywords: Vec<(Keyword, &'static str)>,
 }
@@ -50,12 +50,18 @@ pub(super) struct Schema {
 /// A list of names or patterns with a schema each.
 pub(super) type Named = Rc<[(Rc<str>, SchemaId)]>;
 
+/// A list of names with a list of names each.
+pub(super) type NameLists = Rc<[(Rc<str>, Rc<[Rc<str>]>)]>;
+
 /// A keyword with its value. The name in the source stands beside it in [`Schema`].
 #[derive(Clone, Debug)]
 pub(super) enum Keyword {
     /// The schema `false`.
     False,
     Types(Types),
+    /// Beside `type: integer` in draft 4: a number has neither fraction nor exponent, not even
+    /// one without effect.
+    PlainNumbers,
     /// `enum`, and `const` as a list of one.
     Enum(Rc<[Value]>),
 
@@ -90,7 +96,7 @@ pub(super) enum Keyword {
     MinProperties(u64),
     MaxProperties(u64),
     /// `dependentRequired`, and `dependencies` with arrays.
-    DependentRequired(Rc<[(Rc<str>, Rc<[Rc<str>]>)]>),
+    DependentRequired(NameLists),
     /// `dependentSchemas`, and `dependencies` with schemas.
     DependentSchemas(Named),
     UnevaluatedProperties(SchemaId),
@@ -105,6 +111,8 @@ pub(super) enum Keyword {
         schema: SchemaId,
         min: u64,
         max: Option<u64>,
+        /// Whether the items found count as evaluated; not so in draft 2019-09.
+        evaluates: bool,
     },
     MinItems(u64),
     MaxItems(u64),
