@@ -166,7 +166,7 @@ impl PyGrammar {
             };
             if told {
                 shown.push_str(", ");
-                shown.push_str(&name);
+                shown.push_str(&name.str()?.to_string_lossy());
                 shown.push('=');
                 shown.push_str(&value.repr()?.to_string_lossy());
             }
