@@ -33,6 +33,11 @@ impl ByteSet {
         self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
     }
 
+    /// The bits of the set, bytes 0 to 63 first.
+    pub fn words(&self) -> [u64; 4] {
+        self.0
+    }
+
     /// Whether the set has no byte.
     pub fn is_empty(&self) -> bool {
         self.0 == [0; 4]
@@ -60,6 +65,32 @@ impl ByteSet {
         (0..4).any(|i| self.0[i] & other.0[i] != 0)
     }
 
+    /// The bytes at which the set begins or has just ended.
+    #[must_use]
+    pub fn cuts(&self) -> Self {
+        let carry = |i: usize| if i == 0 { 0 } else { self.0[i - 1] >> 63 };
+        Self(std::array::from_fn(|i| self.0[i] ^ (self.0[i] << 1 | carry(i))))
+    }
+
+    /// The greatest byte of the set up to the given one.
+    #[inline]
+    pub fn last_up_to(&self, byte: u8) -> Option<u8> {
+        let at = usize::from(byte >> 6);
+        let word = self.0[at] & (u64::MAX >> (63 - (byte & 63)));
+        if word != 0 {
+            return Some((at as u8) << 6 | (63 - word.leading_zeros() as u8));
+        }
+        let at = (0..at).rev().find(|&i| self.0[i] != 0)?;
+        Some((at as u8) << 6 | (63 - self.0[at].leading_zeros() as u8))
+    }
+
+    /// Takes out the least byte.
+    pub fn pop(&mut self) -> Option<u8> {
+        let byte = self.iter().next()?;
+        self.remove(byte);
+        Some(byte)
+    }
+
     /// The bytes in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u8> + use<> {
         let words = self.0;
@@ -81,5 +112,32 @@ impl FromIterator<u8> for ByteSet {
         let mut set = Self::EMPTY;
         bytes.into_iter().for_each(|byte| set.insert(byte));
         set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_are_where_membership_changes() {
+        let mut set = ByteSet::EMPTY;
+        for (low, high) in [(0, 3), (60, 70), (127, 127), (192, 255)] {
+            set.insert_range(low, high);
+        }
+        let cuts: Vec<u8> = set.cuts().iter().collect();
+        assert_eq!(cuts, [0, 4, 60, 71, 127, 128, 192]);
+        for byte in 0..=255u8 {
+            let last = cuts.iter().copied().rfind(|&cut| cut <= byte);
+            assert_eq!(set.cuts().last_up_to(byte), last);
+        }
+        assert_eq!(ByteSet::EMPTY.last_up_to(255), None);
+    }
+
+    #[test]
+    fn bytes_pop_in_order() {
+        let mut set: ByteSet = [200, 7, 64].into_iter().collect();
+        let popped: Vec<u8> = std::iter::from_fn(|| set.pop()).collect();
+        assert_eq!(popped, [7, 64, 200]);
     }
 }

@@ -55,6 +55,8 @@ ids! {
     TokenTerminalId;
     /// A place in a production: before, between or after its symbols.
     DotId;
+    /// What has been seen of some items in any order.
+    OrderStateId;
     /// A regex node of the lexer; also the lexer's state, since a state is what is left to match.
     RegexId;
     /// An Earley set.

@@ -23,14 +23,10 @@ use crate::earley::{Rows, Sym};
 use crate::index::{Id, LexemeId, RegexId, RowId, StateId, TokenTerminalId};
 use crate::interner::SliceInterner;
 use crate::lexer::{self, EPSILON, Lexer};
+use crate::transitions::Transitions;
 
 /// The state from which no text can be completed.
 pub const DEAD: StateId = StateId(0);
-
-/// A transition that has not been taken yet.
-const UNKNOWN: u32 = u32::MAX;
-/// A state that has no row of transitions yet.
-const NO_TRANSITIONS: u32 = u32::MAX;
 
 /// A lexeme that is being matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,10 +53,8 @@ pub struct Recogniser {
     /// For each state its scans, sorted and each once; the boundary, if any, comes first as a scan
     /// of [`BOUNDARY`].
     states: SliceInterner<StateId, Scan>,
-    /// For each state the place of its transitions in `table`.
-    places: Vec<u32>,
     /// Transitions by byte class.
-    table: Vec<u32>,
+    transitions: Transitions,
     /// For each list of terminals that a row expects the bytes that they start with.
     first: Vec<Option<ByteSet>>,
 }
@@ -73,11 +67,10 @@ impl Recogniser {
     pub fn new(grammar: &Arc<CompiledGrammar>) -> Self {
         let mut recogniser = Self {
             lexer: grammar.lexer.clone(),
-            rows: Rows::new(&grammar.program),
+            rows: Rows::new(Arc::clone(&grammar.program)),
             grammar: Arc::clone(grammar),
             states: SliceInterner::default(),
-            places: Vec::new(),
-            table: Vec::new(),
+            transitions: Transitions::new(grammar.lexer.class_count()),
             first: Vec::new(),
         };
         recogniser.intern(None, Vec::new());
@@ -112,12 +105,7 @@ impl Recogniser {
     /// The state after a byte, if the transition has been taken before.
     #[inline]
     pub fn known_step(&self, state: StateId, byte: u8) -> Option<StateId> {
-        let place = *self.places.get(state.index())?;
-        if place == NO_TRANSITIONS {
-            return None;
-        }
-        let next = self.table[place as usize + usize::from(self.lexer.class(byte))];
-        (next != UNKNOWN).then_some(StateId(next))
+        self.transitions.get(state.index(), self.lexer.class(byte)).map(StateId)
     }
 
     #[cold]
@@ -132,7 +120,7 @@ impl Recogniser {
             if self.lexer.accepts(scan.rest) {
                 let row = self.after(scan);
                 boundary = Some(match boundary {
-                    Some(other) => self.rows.union(&self.grammar.program, other, row),
+                    Some(other) => self.rows.union(other, row),
                     None => row,
                 });
             }
@@ -146,20 +134,12 @@ impl Recogniser {
     }
 
     fn set_transition(&mut self, state: StateId, byte: u8, next: StateId) {
-        if self.places.len() <= state.index() {
-            self.places.resize(state.index() + 1, NO_TRANSITIONS);
-        }
-        let place = &mut self.places[state.index()];
-        if *place == NO_TRANSITIONS {
-            *place = self.table.len() as u32;
-            self.table.resize(self.table.len() + self.lexer.class_count(), UNKNOWN);
-        }
-        self.table[*place as usize + usize::from(self.lexer.class(byte))] = next.0;
+        self.transitions.set(state.index(), self.lexer.class(byte), next.0);
     }
 
     /// The row after a scan's lexeme.
     pub fn after(&mut self, scan: Scan) -> RowId {
-        self.rows.goto(&self.grammar.program, scan.row, Sym::Lexeme(scan.lexeme))
+        self.rows.goto(scan.row, Sym::Lexeme(scan.lexeme))
     }
 
     /// The state at a row, in the middle of nothing.
@@ -217,9 +197,10 @@ impl Recogniser {
 
     /// The bytes that a state can go on with.
     pub fn first(&mut self, state: StateId) -> ByteSet {
-        let (boundary, scans) = self.parts(state);
+        let Self { states, lexer, .. } = self;
+        let (boundary, scans) = parts(states.get(state));
         let under_way =
-            scans.iter().fold(ByteSet::EMPTY, |set, scan| set.union(self.lexer.first(scan.rest)));
+            scans.iter().fold(ByteSet::EMPTY, |set, scan| set.union(&lexer.exact_first(scan.rest)));
         match boundary {
             Some(row) => under_way.union(&self.first_of_row(row)),
             None => under_way,
@@ -227,13 +208,14 @@ impl Recogniser {
     }
 
     fn first_of_row(&mut self, row: RowId) -> ByteSet {
-        let row = self.rows.row(row);
+        let Self { rows, lexer, grammar, .. } = self;
+        let row = rows.row(row);
         let index = row.expected.index();
         if let Some(Some(known)) = self.first.get(index) {
             return *known;
         }
         let first = row.lexemes.iter().fold(ByteSet::EMPTY, |set, &lexeme| {
-            set.union(self.lexer.first(self.grammar.lexemes[lexeme].start))
+            set.union(&lexer.exact_first(grammar.lexemes[lexeme].start))
         });
         if self.first.len() <= index {
             self.first.resize(index + 1, None);
@@ -254,7 +236,7 @@ impl Recogniser {
     pub fn step_token(&mut self, state: StateId, terminal: TokenTerminalId) -> StateId {
         match self.boundary(state) {
             Some(row) => {
-                let row = self.rows.goto(&self.grammar.program, row, Sym::Token(terminal));
+                let row = self.rows.goto(row, Sym::Token(terminal));
                 self.state_at(row)
             }
             None => DEAD,
@@ -270,7 +252,7 @@ impl Recogniser {
             return right;
         }
         let boundary = match (self.boundary(left), self.boundary(right)) {
-            (Some(a), Some(b)) => Some(self.rows.union(&self.grammar.program, a, b)),
+            (Some(a), Some(b)) => Some(self.rows.union(a, b)),
             (a, b) => a.or(b),
         };
         let scans = [self.parts(left).1, self.parts(right).1].concat();
@@ -297,16 +279,13 @@ impl Recogniser {
         self.lexer.memory_bytes()
             + self.rows.memory_bytes()
             + self.states.memory_bytes()
-            + (self.places.capacity() + self.table.capacity()) * 4
+            + self.transitions.memory_bytes()
             + self.first.capacity() * size_of::<Option<ByteSet>>()
     }
 
     /// A state's boundary and its scans under way.
     fn parts(&self, state: StateId) -> (Option<RowId>, &[Scan]) {
-        match self.states.get(state) {
-            [Scan { lexeme: BOUNDARY, row, .. }, scans @ ..] => (Some(*row), scans),
-            scans => (None, scans),
-        }
+        parts(self.states.get(state))
     }
 
     fn boundary(&self, state: StateId) -> Option<RowId> {
@@ -320,6 +299,14 @@ impl Recogniser {
             scans.insert(0, Scan { lexeme: BOUNDARY, rest: lexer::DEAD, row });
         }
         self.states.intern(&scans).0
+    }
+}
+
+/// The boundary and the scans of a state as it is interned.
+fn parts(state: &[Scan]) -> (Option<RowId>, &[Scan]) {
+    match state {
+        [Scan { lexeme: BOUNDARY, row, .. }, scans @ ..] => (Some(*row), scans),
+        scans => (None, scans),
     }
 }
 

@@ -15,13 +15,18 @@ keep the output inside the grammar::
 from earmark._earmark import Grammar, Matcher, Vocabulary, __version__
 from earmark.errors import GrammarError, LimitError, MatchError, VocabularyError
 from earmark.masks import allocate_masks, apply_mask
+from earmark.reports import GrammarInfo, IgnoredKeyword, SchemaKeyword, SchemaReport
 
 __all__ = [
     "Grammar",
     "GrammarError",
+    "GrammarInfo",
+    "IgnoredKeyword",
     "LimitError",
     "MatchError",
     "Matcher",
+    "SchemaKeyword",
+    "SchemaReport",
     "Vocabulary",
     "VocabularyError",
     "__version__",

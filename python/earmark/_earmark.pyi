@@ -4,13 +4,15 @@ Everything here may be used from several threads: `Vocabulary` and `Grammar` nev
 on one `Matcher` come one after the other, and other Python threads run while the engine works.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, SupportsIndex, final
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import Buffer
+
+from earmark.reports import GrammarInfo, IgnoredKeyword, SchemaReport
 
 __all__ = ["Grammar", "Matcher", "Vocabulary", "__version__", "decode_pieces"]
 
@@ -224,13 +226,137 @@ class Grammar:
             LimitError: The grammar is too large.
         """
 
+    @classmethod
+    def from_json_schema(
+        cls,
+        schema: Any,
+        *,
+        whitespace: Literal["flexible", "compact", "any"] = "flexible",
+        separators: tuple[str, str] | None = None,
+        indent: SupportsIndex | None = None,
+        property_order: Literal["schema", "any"] = "schema",
+        additional_properties: bool = True,
+        escapes: Literal["minimal", "all"] = "minimal",
+        max_number_digits: SupportsIndex | None = 40,
+        integer_fractions: bool = True,
+        formats: bool = True,
+        unsupported: Literal["reject", "ignore"] = "reject",
+        resources: Mapping[str, Any] | None = None,
+    ) -> Grammar:
+        r"""The JSON texts of the values that are valid under a JSON Schema (draft 2020-12).
+
+        Exactly those, narrowed by nothing but the options below. A keyword that can't be
+        enforced is refused, one that says nothing about what is valid (`title`, an unknown one)
+        has no effect; `schema_report` tells which is which.
+
+        Args:
+            schema: The schema as JSON text, dict (any mapping) or bool; or a type: a pydantic
+                model, a dataclass, a TypedDict, an Enum, any annotation such as `list[int]`, or
+                a `pydantic.TypeAdapter`. A type needs pydantic, and gives the schema of what
+                pydantic takes for it.
+            whitespace: `"flexible"` (default): up to 64 characters of white space after `{`,
+                `[`, `,`, `:` and before `}`, `]`, so that any usual style can be written, but
+                not white space without end. `"compact"`: none. `"any"`: any amount wherever
+                JSON allows it, around the whole value too.
+            separators: What stands between items and behind names, as for `json.dumps`, and no
+                other white space: `(", ", ": ")` is how Python writes JSON. Default: None,
+                `whitespace` counts. Not together with `whitespace`.
+            indent: Each item and member on a line of its own, indented by this many blanks a
+                level (0 to 64), as `json.dumps` writes it; `separators` are then `(",", ": ")`
+                unless given. Default: None. Not together with `whitespace`.
+            property_order: `"schema"` (default): properties come as `properties` lists them,
+                then those only `required` names, then all others. It is what keeps masks of
+                objects small and fast, and what models do anyway. `"any"`: any order.
+            additional_properties: What `additionalProperties` is in objects that don't say, and
+                that no `unevaluatedProperties` concerns. Default: True, as in JSON Schema; False
+                keeps a model from inventing properties.
+            escapes: `"minimal"` (default): a character is written as itself where JSON allows
+                that, or by its short escape (`\n`, `\"`, `\/`), control characters without
+                one as `\u00XX`. `"all"`: also `\uXXXX` for any character.
+            max_number_digits: How many digits the integer part of a number may have, and how
+                many its fraction, so that no number goes on without end. A bound of the schema
+                that has more digits counts instead. Default: 40; None: any number of them.
+            integer_fractions: Whether an integer may be written `1.0` or `1e2`, which JSON
+                Schema takes for integers. Default: True; False: digits alone.
+            formats: Whether `format` constrains strings. Default: True; False makes it an
+                annotation, as JSON Schema's own default has it.
+            unsupported: `"reject"` (default): a keyword that can't be enforced is an error.
+                `"ignore"`: it is left out, and listed in `ignored_keywords`.
+            resources: Other schemas that `$ref` may lead to, by their absolute URIs; values as
+                for `schema`. Default: none. Nothing is ever fetched.
+
+        Raises:
+            GrammarError: The schema is malformed, has a keyword that can't be enforced, or no
+                value at all is valid; `pointer` says where.
+            LimitError: The schema is too large.
+            TypeError: `schema` or an option is of another type; a dict holds what JSON has not;
+                pydantic has no schema for a type.
+            ValueError: An option has a value that there is not, or contradicts another.
+            ImportError: A type, and pydantic is not installed.
+        """
+
+    @staticmethod
+    def schema_report(
+        schema: Any,
+        *,
+        whitespace: Literal["flexible", "compact", "any"] = "flexible",
+        separators: tuple[str, str] | None = None,
+        indent: SupportsIndex | None = None,
+        property_order: Literal["schema", "any"] = "schema",
+        additional_properties: bool = True,
+        escapes: Literal["minimal", "all"] = "minimal",
+        max_number_digits: SupportsIndex | None = 40,
+        integer_fractions: bool = True,
+        formats: bool = True,
+        unsupported: Literal["reject", "ignore"] = "reject",
+        resources: Mapping[str, Any] | None = None,
+    ) -> SchemaReport:
+        """What becomes of each keyword of a JSON Schema, without making the grammar.
+
+        Args:
+            schema: As for `from_json_schema`, and so are the options.
+            whitespace: No difference here, and so with those that follow, unless they say.
+            separators: No difference.
+            indent: No difference.
+            property_order: No difference.
+            additional_properties: No difference.
+            escapes: No difference.
+            max_number_digits: No difference.
+            integer_fractions: No difference.
+            formats: False: `format` is an annotation.
+            unsupported: Whether what can't be enforced is called refused or ignored.
+            resources: Schemas that `$ref` may lead to.
+
+        Returns:
+            An iterable of `(pointer, keyword, status, reason)`, with a list for each status:
+            `enforced`, `annotations`, `refused`, `ignored`. As a str it is a table.
+
+        Raises:
+            GrammarError: The schema is malformed, so that its keywords can't be told.
+        """
+
     @property
-    def kind(self) -> Literal["regex", "gbnf", "lark"]:
+    def kind(self) -> Literal["regex", "gbnf", "lark", "json_schema"]:
         """The language of the source."""
 
     @property
     def source(self) -> str:
-        """The text that the grammar was made from."""
+        """The text that the grammar was made from; for JSON Schema the schema's JSON text."""
+
+    @property
+    def info(self) -> GrammarInfo:
+        """What makes it the grammar it is: `kind`, `options`, `engine_version` and a `digest`.
+
+        The digest is the key to keep it by: the same source and options give the same one.
+        """
+
+    @property
+    def ignored_keywords(self) -> list[IgnoredKeyword]:
+        """What a schema asks for and the grammar does not enforce, in the schema's order.
+
+        A new list of `(pointer, keyword, reason)`. Empty unless the grammar was made with
+        `unsupported="ignore"`.
+        """
 
     @property
     def memory_bytes(self) -> int:

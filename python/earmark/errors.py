@@ -21,12 +21,16 @@ class GrammarError(ValueError):
             `"limit"`: the grammar is too large (then the class is `LimitError`).
         line: The line in the grammar's text, from 1; None where no place is known.
         column: The column in that line, in characters, from 1; None where no place is known.
+        pointer: The place in a schema as a JSON pointer (RFC 6901), such as
+            `"/properties/name/pattern"`, empty for the whole; None where no place is known, and
+            for the other languages.
         hint: What to do about it, or None.
     """
 
     kind: GrammarErrorKind
     line: int | None
     column: int | None
+    pointer: str | None
     hint: str | None
 
     def __init__(
@@ -36,12 +40,14 @@ class GrammarError(ValueError):
         kind: GrammarErrorKind = "syntax",
         line: int | None = None,
         column: int | None = None,
+        pointer: str | None = None,
         hint: str | None = None,
     ) -> None:
         super().__init__(message)
         self.kind = kind
         self.line = line
         self.column = column
+        self.pointer = pointer
         self.hint = hint
 
 

@@ -1,8 +1,9 @@
 //! The grammar between lowering and layout: productions over symbols.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::earley::Sym;
+use crate::earley::{AnyOrder, Sym};
 use crate::grammar::TokenTerminal;
 use crate::index::{IndexVec, LexemeId, NonterminalId, RegexId, TokenTerminalId};
 
@@ -23,6 +24,9 @@ pub(super) struct Bnf {
     pub(super) accepts_empty: bool,
     /// For each nonterminal its right-hand sides.
     pub(super) productions: IndexVec<NonterminalId, Vec<Vec<Sym>>>,
+    /// The nonterminals that stand for items in any order; they have no productions, and none of
+    /// them has the empty text.
+    pub(super) orders: BTreeMap<NonterminalId, AnyOrder>,
     pub(super) lexemes: IndexVec<LexemeId, BnfLexeme>,
     pub(super) tokens: IndexVec<TokenTerminalId, TokenTerminal>,
 }
@@ -41,6 +45,9 @@ impl fmt::Display for Bnf {
                 }
                 writeln!(f)?;
             }
+        }
+        for (id, order) in &self.orders {
+            writeln!(f, "n{} → {order:?}", id.0)?;
         }
         Ok(())
     }
@@ -81,6 +88,7 @@ pub(super) mod tests {
             start: NonterminalId(0),
             accepts_empty: false,
             productions: productions.into(),
+            orders: BTreeMap::new(),
             lexemes: lexemes.into(),
             tokens: IndexVec::new(),
         }

@@ -7,11 +7,23 @@
 //! nullable symbols is cut into a chain first, so that variants don't multiply.
 
 use super::bnf::Bnf;
-use crate::earley::Sym;
+use crate::earley::{AnyOrder, Sym};
+use crate::error::{GrammarError, GrammarErrorKind};
 use crate::index::{Id, NonterminalId};
 
-pub(super) fn eliminate_empty(bnf: &mut Bnf) {
+///
+/// Of items in any order, each and the separator must have a text that is not empty, and no empty
+/// one: of empty items it can't be seen which have been, and states would multiply unread.
+pub(super) fn eliminate_empty(bnf: &mut Bnf) -> Result<(), GrammarError> {
     let mut nullable = find_nullable(bnf);
+    if bnf.orders.values().flat_map(AnyOrder::symbols).any(|symbol| is_nullable(&nullable, symbol))
+    {
+        return Err(GrammarError::new(
+            GrammarErrorKind::Unsupported,
+            "of items in any order, one or what stands between them may be empty",
+        )
+        .with_hint("leave the empty text out, and let there be fewer items"));
+    }
     bnf.accepts_empty |= nullable[bnf.start.index()];
     for head in bnf.productions.ids() {
         for symbols in std::mem::take(&mut bnf.productions[head]) {
@@ -25,6 +37,7 @@ pub(super) fn eliminate_empty(bnf: &mut Bnf) {
         let mut seen = rustc_hash::FxHashSet::default();
         right_hand_sides.retain(|symbols| seen.insert(symbols.clone()));
     }
+    Ok(())
 }
 
 fn is_nullable(nullable: &[bool], symbol: Sym) -> bool {
@@ -106,7 +119,7 @@ mod tests {
 
     fn after(text: &str) -> (String, bool) {
         let mut bnf = parse(text);
-        eliminate_empty(&mut bnf);
+        eliminate_empty(&mut bnf).unwrap();
         (print(&bnf), bnf.accepts_empty)
     }
 

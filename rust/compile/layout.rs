@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::bnf::Bnf;
 use super::regular::Regular;
-use crate::earley::{Program, Sym};
+use crate::earley::{OrderPlan, Program, Sym};
+use crate::error::GrammarError;
 use crate::grammar::{Grammar, TokenTerminal};
 use crate::index::{Id, IndexVec, LexemeId, NonterminalId, RegexId, TokenTerminalId};
 use crate::lexer::Lexer;
@@ -24,7 +25,7 @@ pub struct CompiledGrammar {
     /// What it was compiled from.
     pub source: Arc<Grammar>,
     /// The productions.
-    pub program: Program,
+    pub program: Arc<Program>,
     /// The lexemes; none matches the empty text.
     pub lexemes: IndexVec<LexemeId, Lexeme>,
     /// The token terminals.
@@ -40,44 +41,50 @@ impl CompiledGrammar {
     }
 }
 
-pub(super) fn lay_out(source: &Arc<Grammar>, regular: Regular, bnf: &Bnf) -> CompiledGrammar {
+pub(super) fn lay_out(
+    source: &Arc<Grammar>,
+    regular: Regular,
+    bnf: &Bnf,
+) -> Result<CompiledGrammar, GrammarError> {
     let mut numbers: Vec<Option<NonterminalId>> = vec![None; bnf.productions.len()];
     let mut used = 0;
     for (id, right_hand_sides) in bnf.productions.iter_enumerated() {
-        if !right_hand_sides.is_empty() {
+        if !right_hand_sides.is_empty() || bnf.orders.contains_key(&id) {
             numbers[id.index()] = Some(NonterminalId::new(used));
             used += 1;
         }
     }
     let mut lexemes = IndexVec::new();
     let mut lexeme_numbers: Vec<Option<LexemeId>> = vec![None; bnf.lexemes.len()];
+    let mut symbol_of = |symbol: Sym| match symbol {
+        Sym::Lexeme(id) => Sym::Lexeme(*lexeme_numbers[id.index()].get_or_insert_with(|| {
+            let lexeme = &bnf.lexemes[id];
+            lexemes.push(Lexeme { start: lexeme.regex, name: lexeme.name.clone() })
+        })),
+        Sym::Token(id) => Sym::Token(id),
+        Sym::Nonterminal(id) => Sym::Nonterminal(
+            numbers[id.index()].expect("pruned productions hold no empty nonterminal"),
+        ),
+    };
     let mut program = Program::new(used, numbers[bnf.start.index()], bnf.accepts_empty);
     for (id, right_hand_sides) in bnf.productions.iter_enumerated() {
         let Some(head) = numbers[id.index()] else { continue };
         for symbols in right_hand_sides {
-            let symbols: Vec<Sym> = symbols
-                .iter()
-                .map(|symbol| match *symbol {
-                    Sym::Lexeme(id) => {
-                        Sym::Lexeme(*lexeme_numbers[id.index()].get_or_insert_with(|| {
-                            let lexeme = &bnf.lexemes[id];
-                            lexemes.push(Lexeme { start: lexeme.regex, name: lexeme.name.clone() })
-                        }))
-                    }
-                    Sym::Token(id) => Sym::Token(id),
-                    Sym::Nonterminal(id) => Sym::Nonterminal(
-                        numbers[id.index()].expect("pruned productions hold no empty nonterminal"),
-                    ),
-                })
-                .collect();
+            let symbols: Vec<Sym> = symbols.iter().map(|&symbol| symbol_of(symbol)).collect();
             program.push(head, &symbols);
         }
+        if let Some(order) = bnf.orders.get(&id) {
+            let mut order = order.clone();
+            order.symbols_mut().for_each(|symbol| *symbol = symbol_of(*symbol));
+            let plan = OrderPlan::new(order)?.expect("pruned orders can be completed");
+            program.push_order(head, plan);
+        }
     }
-    CompiledGrammar {
+    Ok(CompiledGrammar {
         source: Arc::clone(source),
-        program,
+        program: Arc::new(program),
         lexemes,
         tokens: bnf.tokens.clone(),
-        lexer: Lexer::new(regular.regexes),
-    }
+        lexer: Lexer::new(regular.regexes.into_set()),
+    })
 }

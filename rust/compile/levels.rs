@@ -67,7 +67,7 @@ mod tests {
     fn levels_become_one() {
         let mut bnf = parse("0: 0 a 1 | 1\n1: 1 b 2 | 1 c 2 | 2\n2: d | e 0 f");
         merge_levels(&mut bnf);
-        prune(&mut bnf);
+        prune(&mut bnf).unwrap();
         assert_eq!(print(&bnf), "0: 0 a 2 | 2 | 0 b 2 | 0 c 2\n2: d | e 0 f\n");
     }
 
@@ -75,7 +75,7 @@ mod tests {
     fn several_bases_are_kept_together() {
         let mut bnf = parse("0: 0 a 1 | 1\n1: 1 b | c | d");
         merge_levels(&mut bnf);
-        prune(&mut bnf);
+        prune(&mut bnf).unwrap();
         assert_eq!(print(&bnf), "0: 0 a 2 | 2 | 0 b\n2: c | d\n");
     }
 

@@ -1,23 +1,32 @@
 //! IR → productions. Groups and repetitions become nonterminals; regular parts become lexemes.
 //!
 //! Repetitions with counts become O(log n) productions by halving: `x{0,8}` is
-//! `x{0,4} | x{4} x{0,4}`.
+//! `x{0,4} | x{4} x{0,4}`. Items in any order stay what they are: there are too many productions.
+
+use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
 use super::bnf::{Bnf, BnfLexeme};
+use super::regexes::intersection_too_large;
 use super::regular::Regular;
-use crate::earley::Sym;
-use crate::grammar::{Expr, Grammar, SymbolKind, TokenTerminal};
+use crate::earley::{AnyOrder, OrderItem, Sym};
+use crate::error::GrammarError;
+use crate::grammar::{Expr, Grammar, SymbolKind, TokenTerminal, Unordered};
 use crate::index::{ExprId, IndexVec, LexemeId, NonterminalId, RegexId, TokenTerminalId};
 use crate::lexer::{DEAD, EPSILON};
 
-pub(super) fn lower(grammar: &Grammar, regular: &mut Regular, fold: bool) -> Bnf {
+pub(super) fn lower(
+    grammar: &Grammar,
+    regular: &mut Regular,
+    fold: bool,
+) -> Result<Bnf, GrammarError> {
     let mut lower = Lower {
         grammar,
         regular,
         fold,
         productions: IndexVec::new(),
+        orders: BTreeMap::new(),
         lexemes: IndexVec::new(),
         tokens: IndexVec::new(),
         lexeme_ids: FxHashMap::default(),
@@ -31,23 +40,24 @@ pub(super) fn lower(grammar: &Grammar, regular: &mut Regular, fold: bool) -> Bnf
     let start = lower.fresh();
     let symbol = &grammar.symbols[grammar.start];
     let ignored = lower.regular.ignored;
-    let mut first: Vec<Sym> = lower.lexeme(ignored, String::new());
+    let mut first: Vec<Sym> = lower.lexeme(ignored, String::new())?;
     if symbol.kind == SymbolKind::Terminal || lower.regular.in_rule(symbol.body).is_some() {
-        first.extend(lower.symbols(symbol.body, &symbol.name));
+        first.extend(lower.symbols(symbol.body, &symbol.name)?);
     } else {
         first.push(Sym::Nonterminal(lower.nonterminal(symbol.body)));
     }
     lower.productions[start].push(first);
     while let Some((expr, nonterminal)) = lower.open.pop() {
-        lower.define(expr, nonterminal);
+        lower.define(expr, nonterminal)?;
     }
-    Bnf {
+    Ok(Bnf {
         start,
         accepts_empty: false,
         productions: lower.productions,
+        orders: lower.orders,
         lexemes: lower.lexemes,
         tokens: lower.tokens,
-    }
+    })
 }
 
 struct Lower<'a> {
@@ -55,6 +65,7 @@ struct Lower<'a> {
     regular: &'a mut Regular,
     fold: bool,
     productions: IndexVec<NonterminalId, Vec<Vec<Sym>>>,
+    orders: BTreeMap<NonterminalId, AnyOrder>,
     lexemes: IndexVec<LexemeId, BnfLexeme>,
     tokens: IndexVec<TokenTerminalId, TokenTerminal>,
     lexeme_ids: FxHashMap<(RegexId, String), LexemeId>,
@@ -88,7 +99,7 @@ impl Lower<'_> {
     }
 
     /// Makes the productions of an expression.
-    fn define(&mut self, expr: ExprId, nonterminal: NonterminalId) {
+    fn define(&mut self, expr: ExprId, nonterminal: NonterminalId) -> Result<(), GrammarError> {
         let grammar = self.grammar;
         match &grammar.exprs[expr] {
             Expr::Alt(parts) => {
@@ -97,31 +108,53 @@ impl Lower<'_> {
                     match self.regular.in_rule(part) {
                         Some(regex) if self.fold && !self.is_named(part) => merged.push(regex),
                         _ => {
-                            let symbols = self.sequence(part);
+                            let symbols = self.sequence(part)?;
                             self.productions[nonterminal].push(symbols);
                         }
                     }
                 }
                 if !merged.is_empty() {
                     let regex = self.regular.regexes.or(&merged);
-                    let symbols = self.lexeme(regex, String::new());
+                    let symbols = self.lexeme(regex, String::new())?;
                     self.productions[nonterminal].push(symbols);
                 }
             }
             &Expr::Repeat { expr, min, max } => {
-                let part = self.single(expr);
+                let part = self.single(expr)?;
                 let symbols = self.repeat(part, min, max);
                 self.productions[nonterminal].push(symbols);
             }
             Expr::Symbol(symbol) => {
-                let symbols = self.sequence(grammar.symbols[*symbol].body);
+                let symbols = self.sequence(grammar.symbols[*symbol].body)?;
                 self.productions[nonterminal].push(symbols);
             }
+            Expr::Unordered(unordered) => {
+                if unordered.min == 0 && unordered.marks == 0 {
+                    self.productions[nonterminal].push(vec![]);
+                }
+                let order = self.order(unordered)?;
+                let some = self.fresh();
+                self.orders.insert(some, order);
+                self.productions[nonterminal].push(vec![Sym::Nonterminal(some)]);
+            }
             _ => {
-                let symbols = self.sequence(expr);
+                let symbols = self.sequence(expr)?;
                 self.productions[nonterminal].push(symbols);
             }
         }
+        Ok(())
+    }
+
+    /// Items in any order, at least one.
+    fn order(&mut self, unordered: &Unordered) -> Result<AnyOrder, GrammarError> {
+        let mut items = Vec::with_capacity(unordered.items.len());
+        for item in &unordered.items {
+            let symbol = self.one_symbol(item.expr)?;
+            items.push(OrderItem { symbol, once: item.once, marks: item.marks.clone() });
+        }
+        let separator = Some(self.one_symbol(unordered.separator)?);
+        let Unordered { marks, min, max, .. } = *unordered;
+        Ok(AnyOrder { items, separator, marks, min, max })
     }
 
     fn is_named(&self, expr: ExprId) -> bool {
@@ -129,7 +162,7 @@ impl Lower<'_> {
     }
 
     /// The symbols of an expression, nested sequences flattened, nameless neighbours merged.
-    fn sequence(&mut self, expr: ExprId) -> Vec<Sym> {
+    fn sequence(&mut self, expr: ExprId) -> Result<Vec<Sym>, GrammarError> {
         let grammar = self.grammar;
         let mut symbols = Vec::new();
         let mut merged: Option<RegexId> = None;
@@ -142,21 +175,21 @@ impl Lower<'_> {
                 continue;
             }
             if let Some(regex) = merged.take() {
-                symbols.extend(self.lexeme(regex, String::new()));
+                symbols.extend(self.lexeme(regex, String::new())?);
             }
             match &grammar.exprs[part] {
                 Expr::Seq(parts) if regex.is_none() => stack.extend(parts.iter().rev()),
-                _ => symbols.extend(self.symbols(part, "")),
+                _ => symbols.extend(self.symbols(part, "")?),
             }
         }
         if let Some(regex) = merged {
-            symbols.extend(self.lexeme(regex, String::new()));
+            symbols.extend(self.lexeme(regex, String::new())?);
         }
-        symbols
+        Ok(symbols)
     }
 
     /// The symbols of one part: none for the empty text.
-    fn symbols(&mut self, expr: ExprId, name: &str) -> Vec<Sym> {
+    fn symbols(&mut self, expr: ExprId, name: &str) -> Result<Vec<Sym>, GrammarError> {
         let grammar = self.grammar;
         if let Some(regex) = self.regular.in_rule(expr) {
             let name = match &grammar.exprs[expr] {
@@ -169,18 +202,18 @@ impl Lower<'_> {
             return self.lexeme(regex, name);
         }
         match &grammar.exprs[expr] {
-            Expr::Token(terminal) => vec![self.token(terminal)],
-            _ => vec![Sym::Nonterminal(self.nonterminal(expr))],
+            Expr::Token(terminal) => Ok(vec![self.token(terminal)?]),
+            _ => Ok(vec![Sym::Nonterminal(self.nonterminal(expr))]),
         }
     }
 
     /// A token terminal, with ignored text behind it.
-    fn token(&mut self, terminal: &TokenTerminal) -> Sym {
+    fn token(&mut self, terminal: &TokenTerminal) -> Result<Sym, GrammarError> {
         if let Some(&known) = self.token_symbols.get(terminal) {
-            return known;
+            return Ok(known);
         }
         let token = Sym::Token(self.tokens.push(terminal.clone()));
-        let ignored = self.lexeme(self.regular.ignored, String::new());
+        let ignored = self.lexeme(self.regular.ignored, String::new())?;
         let symbol = if ignored.is_empty() {
             token
         } else {
@@ -189,42 +222,56 @@ impl Lower<'_> {
             Sym::Nonterminal(fresh)
         };
         self.token_symbols.insert(terminal.clone(), symbol);
-        symbol
+        Ok(symbol)
     }
 
     /// One symbol for an expression: `None` for the empty text.
-    fn single(&mut self, expr: ExprId) -> Option<Sym> {
-        match &self.symbols(expr, "")[..] {
-            [] => None,
-            [one] => Some(*one),
+    fn single(&mut self, expr: ExprId) -> Result<Option<Sym>, GrammarError> {
+        match &self.symbols(expr, "")?[..] {
+            [] => Ok(None),
+            [one] => Ok(Some(*one)),
             _ => unreachable!("a part is at most one symbol"),
         }
     }
 
+    /// One symbol for an expression, also for the empty text.
+    fn one_symbol(&mut self, expr: ExprId) -> Result<Sym, GrammarError> {
+        Ok(self.single(expr)?.unwrap_or_else(|| {
+            let empty = self.fresh();
+            self.productions[empty].push(vec![]);
+            Sym::Nonterminal(empty)
+        }))
+    }
+
     /// A lexeme; if it may be empty, a nonterminal for "the lexeme or nothing".
-    fn lexeme(&mut self, regex: RegexId, name: String) -> Vec<Sym> {
+    fn lexeme(&mut self, regex: RegexId, name: String) -> Result<Vec<Sym>, GrammarError> {
         if regex == EPSILON {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        let nullable = self.regular.regexes.is_nullable(regex);
-        let regex = if nullable { self.regular.regexes.without_empty(regex) } else { regex };
+        let regexes = &mut self.regular.regexes;
+        let nullable = regexes.is_nullable(regex);
+        let regex = if nullable {
+            regexes.without_empty(regex).map_err(intersection_too_large)?
+        } else {
+            regex
+        };
         if regex == DEAD {
             // No production: the nonterminal is not productive and will be pruned.
-            return vec![Sym::Nonterminal(self.fresh())];
+            return Ok(vec![Sym::Nonterminal(self.fresh())]);
         }
         let id = *self.lexeme_ids.entry((regex, name)).or_insert_with_key(|(_, name)| {
             self.lexemes.push(BnfLexeme { regex, name: name.clone() })
         });
         if !nullable {
-            return vec![Sym::Lexeme(id)];
+            return Ok(vec![Sym::Lexeme(id)]);
         }
         if let Some(&known) = self.nullable_lexemes.get(&id) {
-            return vec![Sym::Nonterminal(known)];
+            return Ok(vec![Sym::Nonterminal(known)]);
         }
         let optional = self.fresh();
         self.productions[optional] = vec![vec![], vec![Sym::Lexeme(id)]];
         self.nullable_lexemes.insert(id, optional);
-        vec![Sym::Nonterminal(optional)]
+        Ok(vec![Sym::Nonterminal(optional)])
     }
 
     fn repeat(&mut self, part: Option<Sym>, min: u32, max: Option<u32>) -> Vec<Sym> {

@@ -7,19 +7,23 @@
 mod bnf;
 mod components;
 mod epsilon;
+mod language;
 mod layout;
 mod levels;
 mod linearise;
 mod lower;
 mod merge;
 mod prune;
+mod regexes;
 mod regular;
 mod units;
 
 use std::sync::Arc;
 
+pub(crate) use language::Languages;
 pub use layout::{CompiledGrammar, Lexeme};
 
+use crate::earley::left_nesting;
 use crate::error::{GrammarError, GrammarErrorKind};
 use crate::grammar::Grammar;
 
@@ -78,12 +82,13 @@ pub fn compile(
     // Every expression that is regular has a regex; terminals all have one.
     let mut regular = regular::find_regular(grammar, options.fold)?;
     // Productions over lexemes, token terminals and nonterminals; groups and repetitions are gone.
-    let mut bnf = lower::lower(grammar, &mut regular, options.fold);
+    // Items in any order stay tables: their productions are made when they are needed.
+    let mut bnf = lower::lower(grammar, &mut regular, options.fold)?;
     // Every symbol is reachable and has a text.
-    prune::prune(&mut bnf);
+    prune::prune(&mut bnf)?;
     // No right-hand side is empty; whether the empty text belongs to the grammar is a flag.
-    epsilon::eliminate_empty(&mut bnf);
-    prune::prune(&mut bnf);
+    epsilon::eliminate_empty(&mut bnf)?;
+    prune::prune(&mut bnf)?;
     if !bnf.accepts_empty && bnf.productions[bnf.start].is_empty() {
         return Err(GrammarError::new(
             GrammarErrorKind::Empty,
@@ -113,10 +118,10 @@ pub fn compile(
         // No two productions of a nonterminal differ in one short lexeme alone.
         merge::merge_alternatives(&mut bnf, &mut regular.regexes);
     }
-    prune::prune(&mut bnf);
-    let compiled = layout::lay_out(grammar, regular, &bnf);
+    prune::prune(&mut bnf)?;
+    let compiled = layout::lay_out(grammar, regular, &bnf)?;
     if compiled.program.nonterminals() > FEW_NONTERMINALS
-        && compiled.program.left_nesting() > MAX_LEFT_NESTING
+        && left_nesting(&compiled.program) > MAX_LEFT_NESTING
     {
         return Err(GrammarError::new(
             GrammarErrorKind::Limit,

@@ -1,26 +1,20 @@
 //! Which expressions are regular, and their regexes.
 //!
 //! Postcondition: in a terminal, every expression has a regex; in a rule, every expression that
-//! refers to no recursive symbol and no model token has one (only single literals, classes and
-//! terminals when folding is off). Where `%ignore` is given, a terminal's regex as seen from a rule
-//! ends with any number of ignored texts.
+//! refers to no recursive symbol and no model token has one (only single literals, classes,
+//! intersections, automata and terminals when folding is off). Where `%ignore` is given, the regex
+//! of each of these as seen from a rule ends with any number of ignored texts. The parts of an
+//! intersection are terminals.
 
 use super::components::Components;
-use crate::byteset::ByteSet;
+use super::regexes::{MAX_DEPTH, MAX_SIZE, Regexes, expr_part, own_size, too_deep, too_many_parts};
 use crate::error::{GrammarError, GrammarErrorKind};
 use crate::grammar::{Expr, Grammar, SymbolKind};
 use crate::index::{ExprId, Id, RegexId};
-use crate::lexer::{EPSILON, RegexSet};
+use crate::lexer::EPSILON;
 
-/// Deeper nesting in rules stays in productions; in terminals it is an error. Nested alternatives
-/// are copied into the level above, so the cost grows with the square of this.
-const MAX_DEPTH: u32 = 250;
-/// Larger regular expressions in rules stay in productions, which share what is shared; in
-/// terminals they are an error. (`A: B B`, `B: C C`, … doubles with each line.)
+/// Larger regular expressions in rules stay in productions, which share what is shared.
 const MAX_SIZE_IN_RULES: u64 = 1 << 16;
-const MAX_SIZE: u64 = 1 << 21;
-/// The most character ranges in all classes together.
-const MAX_CLASS_RANGES: usize = 1 << 21;
 
 /// Where an expression stands: `ignore` applies in rules only.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,7 +25,7 @@ enum Context {
 
 /// The regexes of regular expressions.
 pub(super) struct Regular {
-    pub(super) regexes: RegexSet,
+    pub(super) regexes: Regexes,
     /// By expression and context.
     found: Vec<Option<RegexId>>,
     /// Any number of ignored texts; ε where nothing is ignored.
@@ -58,9 +52,8 @@ pub(super) fn find_regular(grammar: &Grammar, fold: bool) -> Result<Regular, Gra
         grammar,
         fold,
         sizes: vec![0; grammar.exprs.len() * 2],
-        class_ranges: 0,
         regular: Regular {
-            regexes: RegexSet::default(),
+            regexes: Regexes::default(),
             found: vec![None; grammar.exprs.len() * 2],
             ignored: EPSILON,
         },
@@ -92,20 +85,20 @@ pub(super) fn find_regular(grammar: &Grammar, fold: bool) -> Result<Regular, Gra
 /// The parts of an expression; a symbol's part is its body.
 fn part(grammar: &Grammar, at: usize, index: usize) -> Option<usize> {
     let (expr, context) = place(at);
-    let part = match &grammar.exprs[expr] {
-        Expr::Seq(parts) | Expr::Alt(parts) => node(*parts.get(index)?, context),
-        Expr::Repeat { expr, .. } if index == 0 => node(*expr, context),
+    match &grammar.exprs[expr] {
         Expr::Symbol(symbol) if index == 0 => {
             let symbol = &grammar.symbols[*symbol];
             let inside = match symbol.kind {
                 SymbolKind::Terminal => Context::Terminal,
                 SymbolKind::Rule => context,
             };
-            node(symbol.body, inside)
+            Some(node(symbol.body, inside))
         }
-        _ => return None,
-    };
-    Some(part)
+        expr => {
+            let inside = if matches!(expr, Expr::And { .. }) { Context::Terminal } else { context };
+            expr_part(expr, index).map(|part| node(part, inside))
+        }
+    }
 }
 
 struct Finder<'a> {
@@ -114,7 +107,6 @@ struct Finder<'a> {
     regular: Regular,
     /// Sizes of regular expressions, shared parts counted wherever they stand.
     sizes: Vec<u64>,
-    class_ranges: usize,
 }
 
 impl Finder<'_> {
@@ -150,19 +142,32 @@ impl Finder<'_> {
         let grammar = self.grammar;
         let expr = &grammar.exprs[expr];
         let mut parts = Vec::new();
-        let mut size = match expr {
-            Expr::Literal(bytes) => bytes.len() as u64,
-            _ => 1,
-        };
+        let mut size = own_size(expr);
         for part in (0..).map_while(|index| part(grammar, at, index)) {
-            let Some(regex) = self.regular.found[part] else { return Ok(()) };
+            let Some(regex) = self.regular.found[part] else {
+                return match expr {
+                    Expr::And { .. } => Err(not_regular(grammar, place(part).0)),
+                    _ => Ok(()),
+                };
+            };
             parts.push(regex);
             size += self.sizes[part];
         }
         let terminal = match expr {
             Expr::Symbol(symbol) => grammar.symbols[*symbol].kind == SymbolKind::Terminal,
-            Expr::Literal(_) | Expr::Class(_) | Expr::Bytes(_) => true,
-            Expr::Token(_) => return Ok(()),
+            Expr::Literal(_)
+            | Expr::Class(_)
+            | Expr::Bytes(_)
+            | Expr::And { .. }
+            | Expr::Automaton(_) => true,
+            Expr::Unordered(_) if context == Context::Terminal => {
+                return Err(GrammarError::new(
+                    GrammarErrorKind::Unsupported,
+                    "a terminal has items in any order",
+                )
+                .with_hint("make it a rule"));
+            }
+            Expr::Token(_) | Expr::Unordered(_) => return Ok(()),
             _ => false,
         };
         if context == Context::Rule && !terminal && !self.fold {
@@ -170,55 +175,36 @@ impl Finder<'_> {
         }
         let limit = if context == Context::Rule { MAX_SIZE_IN_RULES } else { MAX_SIZE };
         if size > limit && !terminal {
-            return too_large(context, || {
-                format!("a terminal has more than {MAX_SIZE} parts, shared ones counted each time")
-            });
+            return refuse(context, too_many_parts);
         }
         self.sizes[at] = size;
         let set = &mut self.regular.regexes;
-        let mut regex = match expr {
-            Expr::Literal(bytes) => set.literal(bytes),
-            Expr::Class(ranges) => {
-                self.class_ranges += ranges.len();
-                if self.class_ranges > MAX_CLASS_RANGES {
-                    return Err(GrammarError::new(
-                        GrammarErrorKind::Limit,
-                        format!("the character classes have more than {MAX_CLASS_RANGES} ranges"),
-                    ));
-                }
-                set.class(ranges)
-            }
-            Expr::Bytes(ranges) => {
-                let mut bytes = ByteSet::EMPTY;
-                ranges.iter().for_each(|&(low, high)| bytes.insert_range(low, high));
-                set.bytes(bytes)
-            }
-            Expr::Seq(_) => parts.iter().rev().fold(EPSILON, |rest, &part| set.concat(part, rest)),
-            Expr::Alt(_) => set.or(&parts),
-            &Expr::Repeat { min, max, .. } => set.repeat(parts[0], min, max),
-            Expr::Symbol(_) => parts[0],
-            Expr::Token(_) => unreachable!("returned above"),
-            Expr::And { .. } | Expr::Automaton(_) | Expr::Unordered(_) => return Ok(()),
-        };
+        let Some(mut regex) = set.make(expr, &parts)? else { return Ok(()) };
         if context == Context::Rule && terminal {
             regex = set.concat(regex, self.regular.ignored);
         }
         let depth = set.depth(regex);
         if depth > MAX_DEPTH {
-            return too_large(context, || {
-                format!("a terminal is nested {depth} deep; the limit is {MAX_DEPTH}")
-            });
+            return refuse(context, || too_deep(depth));
         }
         self.regular.found[at] = Some(regex);
         Ok(())
     }
 }
 
+/// A part of an intersection that has no regex.
+fn not_regular(grammar: &Grammar, part: ExprId) -> GrammarError {
+    GrammarError::new(
+        GrammarErrorKind::Unsupported,
+        format!("`{}` stands in an intersection but is not regular", grammar.print_expr(part)),
+    )
+    .with_hint("model tokens and items in any order can't be intersected with anything")
+}
+
 /// In a rule the expression stays in productions; a terminal is refused.
-fn too_large(context: Context, message: impl FnOnce() -> String) -> Result<(), GrammarError> {
+fn refuse(context: Context, error: impl FnOnce() -> GrammarError) -> Result<(), GrammarError> {
     match context {
         Context::Rule => Ok(()),
-        Context::Terminal => Err(GrammarError::new(GrammarErrorKind::Limit, message())
-            .with_hint("write it with fewer nested groups, or as rules")),
+        Context::Terminal => Err(error()),
     }
 }

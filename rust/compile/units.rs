@@ -4,7 +4,7 @@
 //! unreachable afterwards.
 
 use super::bnf::Bnf;
-use crate::earley::Sym;
+use crate::earley::{AnyOrder, Sym};
 use crate::index::NonterminalId;
 
 pub(super) fn collapse_units(bnf: &mut Bnf) {
@@ -35,15 +35,17 @@ pub(super) fn collapse_units(bnf: &mut Bnf) {
             ends[step.0 as usize] = Some(end);
         }
     }
-    for id in bnf.productions.ids() {
-        for symbol in bnf.productions[id].iter_mut().flatten() {
-            if let Sym::Nonterminal(at) = symbol
-                && let Some(end) = ends[at.0 as usize]
-            {
-                *symbol = end;
-            }
+    let replace = |symbol: &mut Sym| {
+        if let Sym::Nonterminal(at) = symbol
+            && let Some(end) = ends[at.0 as usize]
+        {
+            *symbol = end;
         }
+    };
+    for id in bnf.productions.ids() {
+        bnf.productions[id].iter_mut().flatten().for_each(replace);
     }
+    bnf.orders.values_mut().flat_map(AnyOrder::symbols_mut).for_each(replace);
 }
 
 #[cfg(test)]
@@ -56,7 +58,7 @@ mod tests {
     fn chains_are_followed_to_their_end() {
         let mut bnf = parse("0: 1 b\n1: 2\n2: 3\n3: a | 3 a\n4: 1");
         collapse_units(&mut bnf);
-        prune(&mut bnf);
+        prune(&mut bnf).unwrap();
         assert_eq!(print(&bnf), "0: 3 b\n3: a | 3 a\n");
     }
 }

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::productions::Productions;
 use super::program::{Program, Sym};
 use super::returns::CalledSets;
 use crate::index::{CalledId, DotId, NonterminalId};
@@ -33,19 +34,33 @@ pub(super) struct Advance {
 /// What a call of one nonterminal predicts.
 #[derive(Debug)]
 pub(super) struct Prediction {
-    /// The terminals that may come first, sorted.
-    pub(super) terminals: Box<[Sym]>,
-    /// For each symbol the items that follow from it. A nonterminal that stands last is no key: it
-    /// is a tail call.
-    advances: FxHashMap<Sym, Vec<Advance>>,
-    /// How many items there are in all.
-    items: usize,
+    /// The symbols that may come first, sorted: terminals, then nonterminals. A nonterminal that
+    /// stands last is not among them: it is a tail call.
+    symbols: Box<[Sym]>,
+    /// For each symbol the end of its part of `advances`.
+    ends: Box<[u32]>,
+    /// The items that follow from each symbol.
+    advances: Box<[Advance]>,
+    /// How many of the symbols are terminals.
+    terminals: usize,
 }
 
 impl Prediction {
+    /// The terminals that may come first, sorted.
+    pub(super) fn terminals(&self) -> &[Sym] {
+        &self.symbols[..self.terminals]
+    }
+
     /// The items that follow when `symbol` is read.
     pub(super) fn after(&self, symbol: Sym) -> &[Advance] {
-        self.advances.get(&symbol).map_or(&[], |advances| advances)
+        let Ok(at) = self.symbols.binary_search(&symbol) else { return &[] };
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        &self.advances[start as usize..self.ends[at] as usize]
+    }
+
+    fn memory_bytes(&self) -> usize {
+        128 + self.symbols.len() * (size_of::<Sym>() + 4)
+            + self.advances.len() * size_of::<Advance>()
     }
 }
 
@@ -53,28 +68,28 @@ impl Prediction {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Predictions {
     known: FxHashMap<NonterminalId, Arc<Prediction>>,
-    items: usize,
+    bytes: usize,
 }
 
 impl Predictions {
     /// What a call of a nonterminal predicts.
     pub(super) fn of(
         &mut self,
-        program: &Program,
+        productions: &mut Productions,
         sets: &mut CalledSets,
         nonterminal: NonterminalId,
     ) -> Arc<Prediction> {
         if let Some(known) = self.known.get(&nonterminal) {
             return Arc::clone(known);
         }
-        let prediction = Arc::new(predict(program, sets, nonterminal));
-        self.items += prediction.items;
+        let prediction = Arc::new(predict(productions, sets, nonterminal));
+        self.bytes += prediction.memory_bytes();
         self.known.insert(nonterminal, Arc::clone(&prediction));
         prediction
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.known.len() * 128 + self.items * (size_of::<Advance>() + 24)
+        self.known.capacity() * 16 + self.bytes
     }
 }
 
@@ -102,17 +117,21 @@ impl Flow {
 }
 
 /// Where everything returns to that a call of a nonterminal predicts.
-fn flows_from(program: &Program, nonterminal: NonterminalId) -> FxHashMap<NonterminalId, Flow> {
+fn flows_from(
+    productions: &mut Productions,
+    nonterminal: NonterminalId,
+) -> FxHashMap<NonterminalId, Flow> {
     let mut flows: FxHashMap<NonterminalId, Flow> = FxHashMap::default();
     flows.insert(nonterminal, Flow { inherits: true, called: Vec::new() });
     let mut changed = vec![nonterminal];
     while let Some(caller) = changed.pop() {
         let passed_on = flows[&caller].clone();
-        for &dot in program.starts(caller) {
-            let Some(Sym::Nonterminal(called)) = program.after(dot) else { continue };
+        productions.unfold(caller);
+        for &dot in productions.starts(caller) {
+            let Some(Sym::Nonterminal(called)) = productions.symbol(dot) else { continue };
             let new = !flows.contains_key(&called);
             let flow = flows.entry(called).or_default();
-            let grown = if program.is_last(dot) {
+            let grown = if productions.is_last(dot) {
                 flow.add(&passed_on)
             } else {
                 flow.add(&Flow { inherits: false, called: vec![called] })
@@ -125,32 +144,49 @@ fn flows_from(program: &Program, nonterminal: NonterminalId) -> FxHashMap<Nonter
     flows
 }
 
-/// How many return addresses a call of a nonterminal predicts beyond one for each nonterminal: the
-/// square of how deep rules nest at their left ends with something behind each. A row's work grows
-/// with the cube of that depth.
-pub(super) fn left_nesting(program: &Program, nonterminal: NonterminalId) -> usize {
-    flows_from(program, nonterminal).values().map(|flow| flow.called.len().saturating_sub(1)).sum()
+/// How many return addresses the first row of a program has to tell apart, beyond one for each
+/// nonterminal: the square of how deep rules nest at their left ends with something behind each. A
+/// row's work grows with the cube of that depth.
+pub fn left_nesting(program: &Arc<Program>) -> usize {
+    let mut productions = Productions::new(Arc::clone(program));
+    match program.start().and_then(|dot| program.symbol(dot)) {
+        Some(Sym::Nonterminal(start)) => flows_from(&mut productions, start)
+            .values()
+            .map(|flow| flow.called.len().saturating_sub(1))
+            .sum(),
+        _ => 0,
+    }
 }
 
-fn predict(program: &Program, sets: &mut CalledSets, nonterminal: NonterminalId) -> Prediction {
-    let flows = flows_from(program, nonterminal);
-    let mut advances: FxHashMap<Sym, Vec<Advance>> = FxHashMap::default();
-    let mut items = 0;
+fn predict(
+    productions: &mut Productions,
+    sets: &mut CalledSets,
+    nonterminal: NonterminalId,
+) -> Prediction {
+    let flows = flows_from(productions, nonterminal);
+    let mut items: Vec<(Sym, Advance)> = Vec::new();
     for (&predicted, Flow { inherits, called }) in &flows {
         let called = sets.intern(called);
-        for &dot in program.starts(predicted) {
-            let Some(symbol) = program.after(dot) else { continue };
-            let last = program.is_last(dot);
+        for &dot in productions.starts(predicted) {
+            let Some(symbol) = productions.symbol(dot) else { continue };
+            let last = productions.is_last(dot);
             if last && matches!(symbol, Sym::Nonterminal(_)) {
                 continue;
             }
-            let dot = (!last).then(|| program.next(dot));
-            advances.entry(symbol).or_default().push(Advance { dot, called, inherits: *inherits });
-            items += 1;
+            let dot = (!last).then(|| productions.next(dot));
+            items.push((symbol, Advance { dot, called, inherits: *inherits }));
         }
     }
-    let is_terminal = |symbol: &&Sym| !matches!(symbol, Sym::Nonterminal(_));
-    let mut terminals: Vec<Sym> = advances.keys().filter(is_terminal).copied().collect();
-    terminals.sort_unstable();
-    Prediction { terminals: terminals.into(), advances, items }
+    items.sort_unstable_by_key(|&(symbol, _)| symbol);
+    let groups = || items.chunk_by(|a, b| a.0 == b.0);
+    let symbols: Box<[Sym]> = groups().map(|group| group[0].0).collect();
+    let ends = groups()
+        .scan(0, |end, group| {
+            *end += group.len() as u32;
+            Some(*end)
+        })
+        .collect();
+    let terminals = symbols.partition_point(|symbol| !matches!(symbol, Sym::Nonterminal(_)));
+    let advances = items.iter().map(|&(_, advance)| advance).collect();
+    Prediction { symbols, ends, advances, terminals }
 }

@@ -1,5 +1,8 @@
 //! The productions as the recogniser reads them: flat arrays, no names.
 
+use rustc_hash::FxHashMap;
+
+use super::order::OrderPlan;
 use crate::index::{DotId, Id, IndexVec, LexemeId, NonterminalId, TokenTerminalId};
 
 /// A symbol of a production.
@@ -20,6 +23,10 @@ pub struct Program {
     after: IndexVec<DotId, Option<Sym>>,
     /// For each nonterminal the first dots of its productions.
     starts: IndexVec<NonterminalId, Vec<DotId>>,
+    /// Items in any order, whose productions are made by whoever runs the program.
+    orders: Vec<OrderPlan>,
+    /// The nonterminals that stand for them; they have no productions here.
+    order_of: FxHashMap<NonterminalId, u32>,
     /// The dot before the start symbol; `None` if only the empty text belongs to the grammar.
     start: Option<DotId>,
     /// Whether the empty text belongs to the grammar.
@@ -32,6 +39,8 @@ impl Program {
         let mut program = Self {
             after: IndexVec::new(),
             starts: vec![Vec::new(); nonterminals].into(),
+            orders: Vec::new(),
+            order_of: FxHashMap::default(),
             start: None,
             accepts_empty,
         };
@@ -64,28 +73,27 @@ impl Program {
         self.starts[nonterminal].push(start);
     }
 
-    /// The symbol behind a dot.
-    #[inline]
-    pub fn after(&self, dot: DotId) -> Option<Sym> {
-        self.after[dot]
+    /// Makes a nonterminal without productions stand for items in any order.
+    pub(crate) fn push_order(&mut self, nonterminal: NonterminalId, order: OrderPlan) {
+        debug_assert!(self.starts[nonterminal].is_empty());
+        self.order_of.insert(nonterminal, self.orders.len() as u32);
+        self.orders.push(order);
     }
 
-    /// The symbol behind a dot; `None` also for a dot that is in no production.
+    /// The number of the items in any order that a nonterminal stands for.
+    pub(super) fn order_of(&self, nonterminal: NonterminalId) -> Option<u32> {
+        self.order_of.get(&nonterminal).copied()
+    }
+
+    /// Items in any order.
+    pub(super) fn order(&self, number: u32) -> &OrderPlan {
+        &self.orders[number as usize]
+    }
+
+    /// The symbol behind a dot; `None` at a production's end, or for a dot that is in none.
     #[inline]
     pub fn symbol(&self, dot: DotId) -> Option<Sym> {
         self.after.get(dot).copied().flatten()
-    }
-
-    /// Whether the symbol behind `dot` is the last of its production.
-    #[inline]
-    pub fn is_last(&self, dot: DotId) -> bool {
-        self.after[self.next(dot)].is_none()
-    }
-
-    /// The dot behind the symbol behind `dot`.
-    #[inline]
-    pub fn next(&self, dot: DotId) -> DotId {
-        DotId(dot.0 + 1)
     }
 
     /// The first dots of a nonterminal's productions.
@@ -109,17 +117,11 @@ impl Program {
         self.after.is_empty()
     }
 
-    /// How many return addresses the first row has to tell apart, beyond one for each nonterminal.
-    /// The time a row takes grows with more than this.
-    pub fn left_nesting(&self) -> usize {
-        match self.start.and_then(|dot| self.after(dot)) {
-            Some(Sym::Nonterminal(start)) => super::predict::left_nesting(self, start),
-            _ => 0,
-        }
-    }
-
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
-        self.len() * size_of::<Option<Sym>>() + self.len() / 2 * 4 + self.nonterminals() * 24
+        self.len() * size_of::<Option<Sym>>()
+            + self.len() / 2 * 4
+            + self.nonterminals() * 24
+            + self.orders.iter().map(|order| order.memory_bytes() + 24).sum::<usize>()
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::predict::{Advance, Predictions};
+use super::productions::Productions;
 use super::program::{Program, Sym};
 use super::returns::{CalledSets, NOWHERE, ROOT, Returns};
 use crate::index::{
@@ -50,6 +51,7 @@ struct Expected {
 /// All rows met so far, and what is known of the steps between them.
 #[derive(Clone, Debug)]
 pub struct Rows {
+    productions: Productions,
     sets: IndexVec<RowId, Row>,
     /// For each row its kernel: sorted, one item a dot. What follows by prediction is worked out
     /// where it is needed.
@@ -76,8 +78,9 @@ impl Rows {
     pub const START: RowId = RowId(0);
 
     /// The rows of a grammar, with nothing known but the first.
-    pub fn new(program: &Program) -> Self {
+    pub fn new(program: Arc<Program>) -> Self {
         let mut rows = Self {
+            productions: Productions::new(program),
             sets: IndexVec::new(),
             kernels: SliceInterner::default(),
             contexts: SliceInterner::default(),
@@ -92,10 +95,11 @@ impl Rows {
             bytes: 0,
         };
         let root = rows.returns.root();
+        let program = rows.productions.program();
         let mut kernel = Vec::new();
         kernel.extend(program.start().map(|dot| Item { dot, returns: root }));
         kernel.extend(program.accepts_empty().then_some(Item { dot: ACCEPTED, returns: NOWHERE }));
-        rows.intern(program, kernel);
+        rows.intern(kernel);
         rows
     }
 
@@ -116,7 +120,7 @@ impl Rows {
     }
 
     /// The row after a terminal that `from` expects.
-    pub fn goto(&mut self, program: &Program, from: RowId, terminal: Sym) -> RowId {
+    pub fn goto(&mut self, from: RowId, terminal: Sym) -> RowId {
         if let Some(&row) = self.gotos.get(&(from, terminal)) {
             return row;
         }
@@ -125,10 +129,11 @@ impl Rows {
         let mut completed: Vec<ReturnSetId> = Vec::new();
         for index in 0..self.kernels.get(from).len() {
             let item = self.kernels.get(from)[index];
-            match program.symbol(item.dot) {
+            match self.productions.symbol(item.dot) {
                 Some(Sym::Nonterminal(called)) => {
-                    let outer = self.outer(program, context, item, called);
-                    let prediction = self.predictions.of(program, &mut self.called, called);
+                    let outer = self.outer(context, item, called);
+                    let prediction =
+                        self.predictions.of(&mut self.productions, &mut self.called, called);
                     for &advance in prediction.after(terminal) {
                         let returns = self.advance_returns(context, outer, advance);
                         match advance.dot {
@@ -138,10 +143,13 @@ impl Rows {
                     }
                 }
                 Some(symbol) if symbol == terminal => {
-                    if program.is_last(item.dot) {
+                    if self.productions.is_last(item.dot) {
                         completed.push(item.returns);
                     } else {
-                        kernel.push(Item { dot: program.next(item.dot), returns: item.returns });
+                        kernel.push(Item {
+                            dot: self.productions.next(item.dot),
+                            returns: item.returns,
+                        });
                     }
                 }
                 _ => {}
@@ -157,9 +165,9 @@ impl Rows {
         };
         for index in 0..self.returns.set(completed).len() {
             let address = self.returns.set(completed)[index];
-            kernel.extend_from_slice(&self.completion(program, address));
+            kernel.extend_from_slice(&self.completion(address));
         }
-        let row = self.intern(program, kernel);
+        let row = self.intern(kernel);
         self.gotos.insert((from, terminal), row);
         row
     }
@@ -168,7 +176,7 @@ impl Rows {
     ///
     /// Earley's algorithm has one set a position; rows that end at the same place are united so
     /// that their number does not grow with the number of ways to get there.
-    pub fn union(&mut self, program: &Program, left: RowId, right: RowId) -> RowId {
+    pub fn union(&mut self, left: RowId, right: RowId) -> RowId {
         if left == right {
             return left;
         }
@@ -178,7 +186,7 @@ impl Rows {
         }
         let mut kernel = self.kernels.get(left).to_vec();
         kernel.extend_from_slice(self.kernels.get(right));
-        let row = self.intern(program, kernel);
+        let row = self.intern(kernel);
         self.unions.insert(pair, row);
         row
     }
@@ -186,6 +194,7 @@ impl Rows {
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
         self.bytes
+            + self.productions.memory_bytes()
             + self.sets.len() * size_of::<Row>()
             + self.kernels.memory_bytes()
             + self.contexts.memory_bytes()
@@ -197,14 +206,8 @@ impl Rows {
     }
 
     /// Where a call returns that an item of a context makes: a tail call where the item returns.
-    fn outer(
-        &mut self,
-        program: &Program,
-        context: ContextId,
-        item: Item,
-        called: NonterminalId,
-    ) -> ReturnSetId {
-        if program.is_last(item.dot) {
+    fn outer(&mut self, context: ContextId, item: Item, called: NonterminalId) -> ReturnSetId {
+        if self.productions.is_last(item.dot) {
             return item.returns;
         }
         let called = self.called.intern(&[called]);
@@ -225,7 +228,7 @@ impl Rows {
 
     /// The items that go on when an address is completed. No completion follows from them: what
     /// stands last in a production would have been a tail call.
-    fn completion(&mut self, program: &Program, address: ReturnId) -> Arc<[Item]> {
+    fn completion(&mut self, address: ReturnId) -> Arc<[Item]> {
         if let Some(known) = self.completions.get(&address) {
             return Arc::clone(known);
         }
@@ -236,12 +239,16 @@ impl Rows {
             let (context, completed) = self.returns.address(address);
             let completed: Vec<NonterminalId> = self.called.members(completed).to_vec();
             for item in self.contexts.get(context).to_vec() {
-                let Some(Sym::Nonterminal(called)) = program.symbol(item.dot) else { continue };
-                if !program.is_last(item.dot) && completed.contains(&called) {
-                    items.push(Item { dot: program.next(item.dot), returns: item.returns });
+                let Some(Sym::Nonterminal(called)) = self.productions.symbol(item.dot) else {
+                    continue;
+                };
+                if !self.productions.is_last(item.dot) && completed.contains(&called) {
+                    items
+                        .push(Item { dot: self.productions.next(item.dot), returns: item.returns });
                 }
-                let outer = self.outer(program, context, item, called);
-                let prediction = self.predictions.of(program, &mut self.called, called);
+                let outer = self.outer(context, item, called);
+                let prediction =
+                    self.predictions.of(&mut self.productions, &mut self.called, called);
                 for &nonterminal in &completed {
                     for &advance in prediction.after(Sym::Nonterminal(nonterminal)) {
                         let Some(dot) = advance.dot else { continue };
@@ -279,7 +286,7 @@ impl Rows {
         *items = items.chunk_by(|a, b| a.dot == b.dot).map(merge).collect();
     }
 
-    fn intern(&mut self, program: &Program, mut kernel: Vec<Item>) -> RowId {
+    fn intern(&mut self, mut kernel: Vec<Item>) -> RowId {
         self.merge(&mut kernel);
         let (id, new) = self.kernels.intern(&kernel);
         if !new {
@@ -287,10 +294,11 @@ impl Rows {
         }
         let mut terminals: Vec<Sym> = Vec::new();
         for item in &kernel {
-            match program.symbol(item.dot) {
+            match self.productions.symbol(item.dot) {
                 Some(Sym::Nonterminal(called)) => {
-                    let prediction = self.predictions.of(program, &mut self.called, called);
-                    terminals.extend_from_slice(&prediction.terminals);
+                    let prediction =
+                        self.predictions.of(&mut self.productions, &mut self.called, called);
+                    terminals.extend_from_slice(prediction.terminals());
                 }
                 Some(terminal) => terminals.push(terminal),
                 None => {}
@@ -314,7 +322,8 @@ impl Rows {
         }
         let Expected { lexemes, tokens } = self.expected_parts[expected].clone();
         let accepts = kernel.iter().any(|item| item.dot == ACCEPTED);
-        let calls = |item: &&Item| matches!(program.symbol(item.dot), Some(Sym::Nonterminal(_)));
+        let calls =
+            |item: &&Item| matches!(self.productions.symbol(item.dot), Some(Sym::Nonterminal(_)));
         let calling: Vec<Item> = kernel.iter().filter(calls).copied().collect();
         let context = self.contexts.intern(&calling).0;
         self.sets.push(Row { context, expected, lexemes, tokens, accepts })
@@ -333,18 +342,17 @@ mod tests {
         Sym::Nonterminal(NonterminalId(id))
     }
 
-    fn program(nonterminals: usize, productions: &[(u32, &[Sym])]) -> Program {
+    fn program(nonterminals: usize, productions: &[(u32, &[Sym])]) -> Arc<Program> {
         let mut program = Program::new(nonterminals, Some(NonterminalId(0)), false);
         for &(head, symbols) in productions {
             program.push(NonterminalId(head), symbols);
         }
-        program
+        Arc::new(program)
     }
 
-    fn scan_all(program: &Program, terminals: &[u32]) -> (Rows, RowId) {
-        let mut rows = Rows::new(program);
-        let row =
-            terminals.iter().fold(Rows::START, |row, &id| rows.goto(program, row, lexeme(id)));
+    fn scan_all(program: &Arc<Program>, terminals: &[u32]) -> (Rows, RowId) {
+        let mut rows = Rows::new(Arc::clone(program));
+        let row = terminals.iter().fold(Rows::START, |row, &id| rows.goto(row, lexeme(id)));
         (rows, row)
     }
 

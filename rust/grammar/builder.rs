@@ -1,18 +1,22 @@
 //! Builds a [`Grammar`]: interns equal expressions and keeps children before parents.
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use rustc_hash::FxBuildHasher;
 
 use super::{Automaton, Expr, Grammar, Symbol, SymbolKind, TokenTerminal, Unordered};
-use crate::index::{ExprId, IndexVec, SymbolId};
+use crate::index::{ExprId, Id, IndexVec, SymbolId};
 use crate::span::Span;
 
 /// Collects symbols and expressions; [`GrammarBuilder::finish`] gives the grammar.
 #[derive(Debug, Default)]
 pub struct GrammarBuilder {
     exprs: IndexVec<ExprId, Expr>,
-    known: FxHashMap<Expr, ExprId>,
+    /// Ids by the hash of their expression.
+    known: HashTable<ExprId>,
     symbols: IndexVec<SymbolId, (String, SymbolKind, Option<ExprId>, Span)>,
     ignore: Vec<ExprId>,
 }
@@ -145,11 +149,16 @@ impl GrammarBuilder {
     }
 
     fn add(&mut self, expr: Expr) -> ExprId {
-        if let Some(&id) = self.known.get(&expr) {
-            return id;
+        let hash = |expr: &Expr| FxBuildHasher.hash_one(expr);
+        let exprs = &mut self.exprs;
+        let own = hash(&expr);
+        match self.known.entry(own, |&id| exprs[id] == expr, |&id| hash(&exprs[id])) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(place) => {
+                let id = ExprId::new(exprs.len());
+                place.insert(id);
+                exprs.push(expr)
+            }
         }
-        let id = self.exprs.push(expr.clone());
-        self.known.insert(expr, id);
-        id
     }
 }

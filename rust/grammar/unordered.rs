@@ -7,6 +7,11 @@ use crate::index::ExprId;
 ///
 /// The state after some items is which `once` and which marks have been seen (and how many items,
 /// where that matters), so that n items need no n! productions.
+///
+/// Compiling refuses items and separators that may be empty, and marks that depend on each other
+/// in too many ways: where items of one `once` set different marks, or one item several, up to 16
+/// marks can hang together. Items whose texts overlap are read in all ways at once, which makes as
+/// many states as there are sets of items that a text may stand for. Rules only, no terminals.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Unordered {
     /// The items.

@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::node::{DEAD, EPSILON, Node, RegexSet, UNBOUNDED};
+use super::node::{Node, RegexSet, UNBOUNDED};
 use crate::index::RegexId;
 
 impl RegexSet {
@@ -22,21 +22,24 @@ impl RegexSet {
         memo: &mut FxHashMap<RegexId, RegexId>,
     ) -> RegexId {
         let large = |set: &Self, id| set.largest_count(id) > limit;
-        self.rebuild(root, memo, large, |set, node, memo| match *node {
-            Node::Concat(head, tail) => set.concat(memo[&head], memo[&tail]),
-            Node::Or(ref parts) => {
+        let clamped = self.rebuild(root, memo, large, |set, id, memo| match set.node(id) {
+            Node::Concat(head, tail) => Ok(set.concat(memo[head], memo[tail])),
+            Node::Or(parts) => {
                 let parts: Vec<RegexId> = parts.iter().map(|part| memo[part]).collect();
-                set.or(&parts)
+                Ok(set.or(&parts))
             }
-            Node::Repeat(part, min, max) => {
+            &Node::Repeat(part, min, max) => {
                 let max = if max > limit { UNBOUNDED } else { max };
-                set.repeat_raw(memo[&part], min.min(limit + 1), max)
+                Ok(set.repeat_raw(memo[&part], min.min(limit + 1), max))
             }
-            // They have no counters.
-            Node::Dead => DEAD,
-            Node::Epsilon => EPSILON,
-            Node::Bytes(bytes) => set.bytes(bytes),
-        })
+            // The parts of an intersection must be completed by one text, which takes all of their
+            // counters into account. The others have none.
+            Node::And(_) | Node::State { .. } | Node::Dead | Node::Epsilon | Node::Bytes(_) => {
+                Ok(id)
+            }
+        });
+        // Nothing of this is searched.
+        clamped.unwrap_or(root)
     }
 }
 

@@ -2,39 +2,55 @@
 
 use rustc_hash::FxHashMap;
 
+use super::meet::TooLarge;
 use super::node::{DEAD, EPSILON, Node, RegexSet, UNBOUNDED};
 use crate::index::RegexId;
 
-/// Derivatives by one byte that are already known, for parts shared between expressions.
-pub(super) type Memo = FxHashMap<(RegexId, u8), RegexId>;
-
 impl RegexSet {
-    /// What may follow `byte` in the texts of `root`. `class` stands for all bytes that the
-    /// expressions do not tell from `byte`.
+    /// What may follow `byte` in the texts of `root`.
     ///
-    /// An explicit stack replaces recursion: a node is left there until its parts are in `memo`.
-    pub(super) fn derivative(
-        &mut self,
-        root: RegexId,
-        byte: u8,
-        class: u8,
-        memo: &mut Memo,
-    ) -> RegexId {
+    /// An explicit stack replaces recursion: a node is left there until its parts are in the memo.
+    pub(super) fn derivative(&mut self, root: RegexId, byte: u8) -> Result<RegexId, TooLarge> {
+        // Bytes between two cuts have the same derivative.
+        let key = |set: &Self, id| (id, set.cuts(id).last_up_to(byte).unwrap_or(0));
+        if !self.first(root).contains(byte) {
+            return Ok(DEAD);
+        }
+        if let Some(&known) = self.memo.get(&key(self, root)) {
+            return Ok(known);
+        }
         let mut stack = vec![root];
+        let mut last = DEAD;
         while let Some(&id) = stack.last() {
-            if memo.contains_key(&(id, class)) {
+            if self.memo.contains_key(&key(self, id)) {
                 stack.pop();
                 continue;
             }
-            if !self.first(id).contains(byte) {
-                memo.insert((id, class), DEAD);
-                stack.pop();
-                continue;
-            }
-            let known = |part: RegexId| memo.get(&(part, class)).copied();
-            let derived = match self.node(id) {
+            let known = |part: RegexId| {
+                if self.first(part).contains(byte) {
+                    self.memo.get(&key(self, part)).copied()
+                } else {
+                    Some(DEAD)
+                }
+            };
+            let derived = match &self.nodes[id] {
                 Node::Dead | Node::Epsilon => Some(DEAD),
                 Node::Bytes(_) => Some(EPSILON),
+                &Node::State { automaton, state } => {
+                    Some(self.state_after(automaton, state, byte).unwrap_or(DEAD))
+                }
+                Node::And(meet) => {
+                    let before = stack.len();
+                    let parts = meet.all.iter().chain([&meet.none]);
+                    stack.extend(parts.copied().filter(|&part| known(part).is_none()));
+                    if stack.len() == before {
+                        let all = meet.all.iter().filter_map(|&part| known(part)).collect();
+                        let none = known(meet.none).unwrap_or(DEAD);
+                        Some(self.meet(all, none)?)
+                    } else {
+                        None
+                    }
+                }
                 &Node::Concat(head, tail) => {
                     let through = self.is_nullable(head).then(|| known(tail));
                     match (known(head), through) {
@@ -56,19 +72,13 @@ impl RegexSet {
                     }
                 }
                 Node::Or(parts) => {
-                    let alive = |part: &&RegexId| self.first(**part).contains(byte);
-                    let missing: Vec<RegexId> = parts
-                        .iter()
-                        .filter(alive)
-                        .copied()
-                        .filter(|&p| known(p).is_none())
-                        .collect();
-                    if missing.is_empty() {
+                    let before = stack.len();
+                    stack.extend(parts.iter().copied().filter(|&part| known(part).is_none()));
+                    if stack.len() == before {
                         let derived: Vec<RegexId> =
-                            parts.iter().filter(alive).filter_map(|&part| known(part)).collect();
+                            parts.iter().filter_map(|&part| known(part)).collect();
                         Some(self.or(&derived))
                     } else {
-                        stack.extend(missing);
                         None
                     }
                 }
@@ -84,44 +94,48 @@ impl RegexSet {
                 }
             };
             if let Some(derived) = derived {
-                memo.insert((id, class), derived);
+                self.memo.insert(key(self, id), derived);
+                last = derived;
                 stack.pop();
             }
         }
-        memo[&(root, class)]
+        // The root is the last to be derived.
+        Ok(last)
     }
 
     /// The texts of `root` except the empty one.
-    pub fn without_empty(&mut self, root: RegexId) -> RegexId {
+    pub fn without_empty(&mut self, root: RegexId) -> Result<RegexId, TooLarge> {
         let mut memo: FxHashMap<RegexId, RegexId> = FxHashMap::default();
         let nullable = |set: &Self, id| set.is_nullable(id);
-        self.rebuild(root, &mut memo, nullable, |set, node, memo| match *node {
-            Node::Concat(head, tail) => {
+        self.rebuild(root, &mut memo, nullable, |set, id, memo| match set.node(id) {
+            &Node::Concat(head, tail) => {
                 let left = set.concat(memo[&head], tail);
-                set.or(&[left, memo[&tail]])
+                Ok(set.or(&[left, memo[&tail]]))
             }
-            Node::Or(ref parts) => {
+            Node::Or(parts) => {
                 let parts: Vec<RegexId> = parts.iter().map(|part| memo[part]).collect();
-                set.or(&parts)
+                Ok(set.or(&parts))
             }
-            Node::Repeat(part, _, max) => {
+            &Node::Repeat(part, _, max) => {
                 let max = if max == UNBOUNDED { UNBOUNDED } else { max - 1 };
                 let rest = set.repeat_raw(part, 0, max);
-                set.concat(memo[&part], rest)
+                Ok(set.concat(memo[&part], rest))
             }
-            Node::Dead | Node::Epsilon | Node::Bytes(_) => DEAD,
+            Node::And(_) | Node::State { .. } => set.meet(vec![id], EPSILON),
+            Node::Dead | Node::Epsilon | Node::Bytes(_) => Ok(DEAD),
         })
     }
 
     /// Makes an expression anew from its parts, those first; `memo` holds what came of each. Where
-    /// `changes` says no, an expression stays as it is, parts and all.
+    /// `changes` says no, an expression stays as it is, parts and all. An intersection is taken as a
+    /// whole: `memo` does not hold its parts.
     pub(super) fn rebuild(
         &mut self,
         root: RegexId,
         memo: &mut FxHashMap<RegexId, RegexId>,
         changes: impl Fn(&Self, RegexId) -> bool,
-        make: impl Fn(&mut Self, &Node, &FxHashMap<RegexId, RegexId>) -> RegexId,
-    ) -> RegexId {
+        make: impl Fn(&mut Self, RegexId, &FxHashMap<RegexId, RegexId>) -> Result<RegexId, TooLarge>,
+    ) -> Result<RegexId, TooLarge> {
         let mut stack = vec![root];
         while let Some(&id) = stack.last() {
             if memo.contains_key(&id) {
@@ -133,21 +147,21 @@ impl RegexSet {
                 stack.pop();
                 continue;
             }
-            let node = self.node(id).clone();
-            let parts: &[RegexId] = match &node {
-                Node::Concat(head, tail) => &[*head, *tail],
-                Node::Or(parts) => parts,
-                Node::Repeat(part, ..) => &[*part],
-                Node::Dead | Node::Epsilon | Node::Bytes(_) => &[],
-            };
             let known = stack.len();
-            stack.extend(parts.iter().filter(|part| !memo.contains_key(part)));
+            let missing = |part: &&RegexId| !memo.contains_key(part);
+            match self.node(id) {
+                Node::Concat(head, tail) => stack.extend([head, tail].into_iter().filter(missing)),
+                Node::Or(parts) => stack.extend(parts.iter().filter(missing)),
+                Node::Repeat(part, ..) => stack.extend([part].into_iter().filter(missing)),
+                Node::Dead | Node::Epsilon | Node::Bytes(_) | Node::And(_) | Node::State { .. } => {
+                }
+            }
             if stack.len() == known {
-                let made = make(self, &node, memo);
+                let made = make(self, id, memo)?;
                 memo.insert(id, made);
                 stack.pop();
             }
         }
-        memo[&root]
+        Ok(memo[&root])
     }
 }

@@ -12,11 +12,16 @@
 //! `Concat(d*, Concat(".", d))`: call it q. q by `7` is q again, the loop; q by `.` is `d`; that by
 //! `5` is ε, where the lexeme may end. Four nodes, four states.
 
+mod automata;
 mod clamp;
 mod derive;
 mod dfa;
+mod identity;
+mod meet;
 mod node;
 mod utf8;
+mod words;
 
 pub use dfa::Lexer;
+pub use meet::TooLarge;
 pub use node::{DEAD, EPSILON, RegexSet};

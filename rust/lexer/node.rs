@@ -1,9 +1,13 @@
 //! Regex nodes, hash-consed: equal expressions have equal ids.
 
-use std::hash::{Hash, Hasher};
+use std::hash::BuildHasher;
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
+use super::automata::Automata;
+use super::identity::Identity;
+use super::meet::{self, Meet};
 use crate::byteset::ByteSet;
 use crate::index::{IndexVec, RegexId};
 
@@ -34,39 +38,66 @@ pub(super) enum Node {
     Or(Box<[RegexId]>),
     /// `min` to `max` times ([`UNBOUNDED`] for no bound). If the part is nullable, `min` is 0.
     Repeat(RegexId, u32, u32),
+    /// An intersection and difference that has a text.
+    And(Meet),
+    /// A state of one of the set's automata, not one that only accepts.
+    State { automaton: u32, state: u32 },
 }
 
 /// What is known of a node beside its structure.
 #[derive(Clone, Debug)]
 struct Facts {
-    /// Whether the empty text belongs to it.
-    nullable: bool,
-    /// The bytes its texts start with.
-    first: ByteSet,
     /// A hash of the structure: the same in every set of expressions.
     identity: u128,
-    /// The largest bound of a repetition in it, `UNBOUNDED` not counted.
-    largest_count: u32,
+    /// The bytes its texts start with; maybe more if not `exact`.
+    first: ByteSet,
+    /// The least bytes of intervals whose bytes have the same derivative.
+    cuts: ByteSet,
+    /// Whether the empty text belongs to it.
+    nullable: bool,
+    /// Whether its texts start with every byte of `first`.
+    exact: bool,
     /// Whether it repeats nothing: its texts are few or short.
     finite: bool,
+    /// Whether it is known to have infinitely many texts.
+    infinite: bool,
+    /// The largest bound of a repetition in it, `UNBOUNDED` not counted.
+    largest_count: u32,
     /// How deep a derivative has to go down: the nesting, but for last parts of sequences.
     depth: u32,
+    /// No text has fewer bytes.
+    least: u32,
 }
 
 /// A set of expressions that share parts.
 #[derive(Clone, Debug)]
 pub struct RegexSet {
-    nodes: IndexVec<RegexId, Node>,
+    pub(super) nodes: IndexVec<RegexId, Node>,
     facts: IndexVec<RegexId, Facts>,
-    known: FxHashMap<Node, RegexId>,
+    /// All nodes, to find equal ones.
+    known: HashTable<RegexId>,
+    pub(super) automata: Automata,
+    /// Derivatives that are known, by the least byte with the same one.
+    pub(super) memo: FxHashMap<(RegexId, u8), RegexId>,
+    /// Intersections that turned out to have no text.
+    pub(super) dead: FxHashSet<Meet>,
+    /// How many more steps searches for a text may take.
+    pub(super) allowance: usize,
 }
 
 impl Default for RegexSet {
     fn default() -> Self {
-        let mut set =
-            Self { nodes: IndexVec::new(), facts: IndexVec::new(), known: FxHashMap::default() };
-        set.intern(Node::Dead, false, ByteSet::EMPTY);
-        set.intern(Node::Epsilon, true, ByteSet::EMPTY);
+        let mut set = Self {
+            nodes: IndexVec::new(),
+            facts: IndexVec::new(),
+            known: HashTable::new(),
+            automata: Automata::default(),
+            memo: FxHashMap::default(),
+            dead: FxHashSet::default(),
+            allowance: meet::ALLOWANCE,
+        };
+        set.intern(Node::Dead);
+        set.intern(Node::Epsilon);
         set
     }
 }
@@ -88,10 +119,30 @@ impl RegexSet {
         self.facts[id].nullable
     }
 
-    /// The bytes that texts of an expression start with.
+    /// The bytes that texts of an expression start with, and maybe more unless
+    /// [`Self::is_first_exact`].
     #[inline]
     pub fn first(&self, id: RegexId) -> &ByteSet {
         &self.facts[id].first
+    }
+
+    /// Whether texts start with every byte of [`Self::first`]: it is not known where an
+    /// intersection stands at the beginning.
+    #[inline]
+    pub fn is_first_exact(&self, id: RegexId) -> bool {
+        self.facts[id].exact
+    }
+
+    /// The least bytes of intervals whose bytes an expression can't tell apart at its beginning;
+    /// 0 may be left out.
+    #[inline]
+    pub(super) fn cuts(&self, id: RegexId) -> &ByteSet {
+        &self.facts[id].cuts
+    }
+
+    /// No text of the expression has fewer bytes.
+    pub(super) fn least(&self, id: RegexId) -> u32 {
+        self.facts[id].least
     }
 
     /// A hash of an expression's structure: equal in all sets, different for different languages
@@ -110,6 +161,12 @@ impl RegexSet {
         self.facts[id].finite
     }
 
+    /// Whether an expression is known to have infinitely many texts; that of an intersection or an
+    /// automaton is not.
+    pub(super) fn is_infinite(&self, id: RegexId) -> bool {
+        self.facts[id].infinite
+    }
+
     /// The largest bound of a repetition in an expression, no bound not counted.
     pub fn largest_count(&self, id: RegexId) -> u32 {
         self.facts[id].largest_count
@@ -117,7 +174,10 @@ impl RegexSet {
 
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
-        self.len() * (2 * size_of::<Node>() + size_of::<Facts>() + 16)
+        self.len() * (size_of::<Node>() + size_of::<Facts>() + 16)
+            + self.memo.capacity() * 16
+            + self.dead.capacity() * 48
+            + self.automata.memory_bytes()
     }
 
     pub(super) fn node(&self, id: RegexId) -> &Node {
@@ -126,15 +186,16 @@ impl RegexSet {
 
     /// All byte sets of the expressions, for the byte classes.
     pub(super) fn byte_sets(&self) -> impl Iterator<Item = &ByteSet> {
-        self.nodes.iter().filter_map(|node| match node {
+        let sets = self.nodes.iter().filter_map(|node| match node {
             Node::Bytes(set) => Some(set),
             _ => None,
-        })
+        });
+        sets.chain(self.automata.byte_sets())
     }
 
     /// One byte of a set.
     pub fn bytes(&mut self, set: ByteSet) -> RegexId {
-        if set.is_empty() { DEAD } else { self.intern(Node::Bytes(set), false, set) }
+        if set.is_empty() { DEAD } else { self.intern(Node::Bytes(set)) }
     }
 
     /// These bytes in a row.
@@ -179,13 +240,7 @@ impl RegexSet {
         if let Some(merged) = self.merge_repeats(head, next) {
             return self.concat(merged, rest);
         }
-        let nullable = self.is_nullable(head) && self.is_nullable(tail);
-        let first = if self.is_nullable(head) {
-            self.first(head).union(self.first(tail))
-        } else {
-            *self.first(head)
-        };
-        self.intern(Node::Concat(head, tail), nullable, first)
+        self.intern(Node::Concat(head, tail))
     }
 
     /// `x{a,b} x{c,d}` is `x{a+c,b+d}`; a chain of optional parts becomes one counter.
@@ -233,9 +288,7 @@ impl RegexSet {
         if let [EPSILON, one] = flat[..] {
             return self.repeat(one, 0, Some(1));
         }
-        let nullable = flat.iter().any(|&part| self.is_nullable(part));
-        let first = flat.iter().fold(ByteSet::EMPTY, |set, &part| set.union(self.first(part)));
-        self.intern(Node::Or(flat.into()), nullable, first)
+        self.intern(Node::Or(flat.into()))
     }
 
     /// `ab|ac|d` becomes `a(b|c)|d`: alternatives of many words turn into a trie.
@@ -309,68 +362,164 @@ impl RegexSet {
         if max == 1 && (min == 1 || self.is_nullable(part)) {
             return part;
         }
-        let first = *self.first(part);
-        self.intern(Node::Repeat(part, min, max), min == 0, first)
+        self.intern(Node::Repeat(part, min, max))
     }
 
-    fn intern(&mut self, node: Node, nullable: bool, first: ByteSet) -> RegexId {
-        if let Some(&id) = self.known.get(&node) {
+    pub(super) fn intern(&mut self, node: Node) -> RegexId {
+        let hash = FxBuildHasher.hash_one(&node);
+        if let Some(&id) = self.known.find(hash, |&id| self.nodes[id] == node) {
             return id;
         }
-        let identity = self.hash(&node);
-        let largest_count = match &node {
-            Node::Dead | Node::Epsilon | Node::Bytes(_) => 0,
-            &Node::Concat(head, tail) => self.largest_count(head).max(self.largest_count(tail)),
-            Node::Or(parts) => {
-                parts.iter().map(|&part| self.largest_count(part)).max().unwrap_or(0)
-            }
-            &Node::Repeat(part, min, max) => {
-                let bound = if max == UNBOUNDED { min } else { max };
-                bound.max(self.largest_count(part))
-            }
-        };
-        let finite = match &node {
-            Node::Dead | Node::Epsilon | Node::Bytes(_) => true,
-            &Node::Concat(head, tail) => self.is_finite(head) && self.is_finite(tail),
-            Node::Or(parts) => parts.iter().all(|&part| self.is_finite(part)),
-            &Node::Repeat(part, _, max) => max == 1 && self.is_finite(part),
-        };
-        let depth = match &node {
-            Node::Dead | Node::Epsilon | Node::Bytes(_) => 0,
-            &Node::Concat(head, tail) => self.depth(tail).max(self.depth(head) + 1),
-            Node::Or(parts) => parts.iter().map(|&part| self.depth(part) + 1).max().unwrap_or(0),
-            &Node::Repeat(part, ..) => self.depth(part) + 1,
-        };
-        self.facts.push(Facts { nullable, first, identity, largest_count, finite, depth });
-        let id = self.nodes.push(node.clone());
-        self.known.insert(node, id);
+        self.facts.push(self.facts(&node));
+        let id = self.nodes.push(node);
+        let nodes = &self.nodes;
+        self.known.insert_unique(hash, id, |&id| FxBuildHasher.hash_one(&nodes[id]));
         id
     }
 
-    fn hash(&self, node: &Node) -> u128 {
-        let half = |seed: u64| {
-            let mut hasher = std::hash::DefaultHasher::new();
-            (seed, std::mem::discriminant(node)).hash(&mut hasher);
-            match node {
-                Node::Dead | Node::Epsilon => {}
-                Node::Bytes(set) => set.hash(&mut hasher),
-                Node::Concat(head, tail) => {
-                    (self.identity(*head), self.identity(*tail)).hash(&mut hasher);
-                }
-                // The order of alternatives follows ids, which differ between sets.
-                Node::Or(parts) => {
-                    let mut identities: Vec<u128> =
-                        parts.iter().map(|&part| self.identity(part)).collect();
-                    identities.sort_unstable();
-                    identities.hash(&mut hasher);
-                }
-                Node::Repeat(part, min, max) => {
-                    (self.identity(*part), min, max).hash(&mut hasher);
+    /// The node, if it exists.
+    pub(super) fn find(&self, node: &Node) -> Option<RegexId> {
+        self.known.find(FxBuildHasher.hash_one(node), |&id| self.nodes[id] == *node).copied()
+    }
+
+    /// What is known of a node whose parts are known.
+    fn facts(&self, node: &Node) -> Facts {
+        let leaf = Facts {
+            identity: self.hash(node),
+            first: ByteSet::EMPTY,
+            cuts: ByteSet::EMPTY,
+            nullable: false,
+            exact: true,
+            finite: true,
+            infinite: false,
+            largest_count: 0,
+            depth: 0,
+            least: 0,
+        };
+        match node {
+            Node::Dead => Facts { least: u32::MAX, ..leaf },
+            Node::Epsilon => Facts { nullable: true, ..leaf },
+            Node::Bytes(set) => Facts { first: *set, cuts: set.cuts(), least: 1, ..leaf },
+            &Node::Concat(head, tail) => {
+                let (head, tail) = (&self.facts[head], &self.facts[tail]);
+                let through = head.nullable;
+                Facts {
+                    first: if through { head.first.union(&tail.first) } else { head.first },
+                    cuts: if through { head.cuts.union(&tail.cuts) } else { head.cuts },
+                    nullable: through && tail.nullable,
+                    exact: head.exact && (!through || tail.exact),
+                    finite: head.finite && tail.finite,
+                    infinite: head.infinite || tail.infinite,
+                    largest_count: head.largest_count.max(tail.largest_count),
+                    depth: tail.depth.max(head.depth + 1),
+                    least: head.least.saturating_add(tail.least),
+                    ..leaf
                 }
             }
-            hasher.finish()
+            Node::Or(parts) => {
+                let mut facts = Facts { least: u32::MAX, ..leaf };
+                for part in parts.iter().map(|&part| &self.facts[part]) {
+                    facts.first = facts.first.union(&part.first);
+                    facts.cuts = facts.cuts.union(&part.cuts);
+                    facts.nullable |= part.nullable;
+                    facts.exact &= part.exact;
+                    facts.finite &= part.finite;
+                    facts.infinite |= part.infinite;
+                    facts.largest_count = facts.largest_count.max(part.largest_count);
+                    facts.depth = facts.depth.max(part.depth + 1);
+                    facts.least = facts.least.min(part.least);
+                }
+                facts
+            }
+            &Node::Repeat(part, min, max) => {
+                let part = &self.facts[part];
+                let bound = if max == UNBOUNDED { min } else { max };
+                Facts {
+                    nullable: min == 0,
+                    finite: max == 1 && part.finite,
+                    // Another text than the empty one is repeated: none is if that is a surmise.
+                    infinite: max == UNBOUNDED && part.exact || part.infinite,
+                    largest_count: bound.max(part.largest_count),
+                    depth: part.depth + 1,
+                    least: part.least.saturating_mul(min),
+                    identity: leaf.identity,
+                    ..*part
+                }
+            }
+            Node::And(meet) => {
+                let none = &self.facts[meet.none];
+                let mut facts = Facts {
+                    first: self.first_of(meet),
+                    cuts: none.cuts,
+                    nullable: self.accepts(meet),
+                    exact: false,
+                    finite: false,
+                    depth: none.depth + 1,
+                    ..leaf
+                };
+                for part in meet.all.iter().map(|&part| &self.facts[part]) {
+                    facts.cuts = facts.cuts.union(&part.cuts);
+                    facts.finite |= part.finite;
+                    facts.depth = facts.depth.max(part.depth + 1);
+                    facts.least = facts.least.max(part.least);
+                }
+                facts
+            }
+            &Node::State { automaton, state } => {
+                let state = self.automata.state(automaton, state);
+                let mut facts =
+                    Facts { nullable: state.accepts, exact: true, finite: false, ..leaf };
+                facts.least = u32::from(!state.accepts);
+                for &(low, high, _) in &state.edges {
+                    facts.first.insert_range(low, high);
+                    facts.cuts.insert(low);
+                    if let Some(next) = high.checked_add(1) {
+                        facts.cuts.insert(next);
+                    }
+                }
+                facts
+            }
+        }
+    }
+
+    fn hash(&self, node: &Node) -> u128 {
+        match node {
+            Node::Dead => Identity::new(0).finish(),
+            Node::Epsilon => Identity::new(1).finish(),
+            Node::Bytes(set) => Identity::new(2).words(set.words()).finish(),
+            &Node::Concat(head, tail) => {
+                Identity::new(3).wide(self.identity(head)).wide(self.identity(tail)).finish()
+            }
+            Node::Or(parts) => self.hash_parts(Identity::new(4), parts).finish(),
+            &Node::Repeat(part, min, max) => Identity::new(5)
+                .wide(self.identity(part))
+                .word(u64::from(min) << 32 | u64::from(max))
+                .finish(),
+            Node::And(meet) => {
+                self.hash_parts(Identity::new(6), &meet.all).wide(self.identity(meet.none)).finish()
+            }
+            &Node::State { automaton, state } => Identity::new(7)
+                .wide(self.automata.identity(automaton))
+                .word(u64::from(state))
+                .finish(),
+        }
+    }
+
+    /// The order of parts follows ids, which differ between sets; that of their hashes does not.
+    fn hash_parts(&self, hash: Identity, parts: &[RegexId]) -> Identity {
+        let mut few = [0; 8];
+        let mut many;
+        let identities = if let Some(few) = few.get_mut(..parts.len()) {
+            few
+        } else {
+            many = vec![0; parts.len()];
+            &mut many[..]
         };
-        u128::from(half(0)) << 64 | u128::from(half(1))
+        for (identity, &part) in identities.iter_mut().zip(parts) {
+            *identity = self.identity(part);
+        }
+        identities.sort_unstable();
+        identities.iter().fold(hash, |hash, &identity| hash.wide(identity))
     }
 }
 

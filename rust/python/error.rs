@@ -53,6 +53,7 @@ impl From<GrammarError> for PyErr {
                 .set_item("kind", kind_name(error.kind()))
                 .and_then(|()| attributes.set_item("line", line))
                 .and_then(|()| attributes.set_item("column", column))
+                .and_then(|()| attributes.set_item("pointer", error.pointer()))
                 .and_then(|()| attributes.set_item("hint", error.hint()))
                 .and_then(|()| class.import(py, "earmark.errors", name))
                 .and_then(|class| class.call((error.to_string(),), Some(&attributes)))

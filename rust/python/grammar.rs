@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use pyo3::types::{PyDict, PyList, PyString, PyType};
 
 use super::arguments::grammar_text;
 use super::error::enter;
+use super::schema::{ignored_keywords, schema_report, schema_text};
+use super::schema_options::{keywords, options};
 use super::vocabulary::PyVocabulary;
 use crate::compile::{CompileOptions, CompiledGrammar, compile};
-use crate::error::GrammarError;
+use crate::error::{GrammarError, GrammarErrorKind};
+use crate::frontend::json_schema::{self, Finding, Options, Parsed};
 use crate::frontend::{gbnf, lark, regex};
-use crate::grammar::Grammar;
 use crate::mask::{Engine, EngineOptions};
 use crate::vocab::Vocabulary;
 
@@ -28,25 +30,27 @@ const SHOWN: usize = 60;
 pub(super) struct PyGrammar {
     compiled: Arc<CompiledGrammar>,
     source: Source,
+    /// Keywords of a schema that the grammar does not enforce.
+    ignored: Vec<Finding>,
     /// Engines with the vocabularies they are for, most recently used last: matchers of the same
     /// pair share what they learn. Past `ENGINES` the first is dropped.
     engines: Mutex<Vec<(Arc<Vocabulary>, Arc<Engine>)>>,
 }
 
 /// What a grammar was made from.
-#[derive(Clone)]
 struct Source {
-    language: Language,
     text: String,
-    /// The rule that texts start with; empty for a regex.
-    start: String,
+    language: Language,
 }
 
-#[derive(Clone, Copy, PartialEq)]
+/// How the text is read.
 enum Language {
     Regex,
-    Gbnf,
-    Lark,
+    /// With the rule that texts start with.
+    Gbnf(String),
+    /// With the rule that texts start with.
+    Lark(String),
+    JsonSchema(Box<Options>),
 }
 
 #[pymethods]
@@ -54,7 +58,7 @@ impl PyGrammar {
     #[classmethod]
     fn from_regex(class: &Bound<'_, PyType>, pattern: &Bound<'_, PyAny>) -> PyResult<Self> {
         let text = grammar_text("pattern", pattern)?;
-        Self::build(class.py(), Source { language: Language::Regex, text, start: String::new() })
+        Self::build(class.py(), Source { text, language: Language::Regex })
     }
 
     #[classmethod]
@@ -66,7 +70,7 @@ impl PyGrammar {
     ) -> PyResult<Self> {
         let text = grammar_text("text", text)?;
         let start = root.map_or(Ok("root".to_owned()), |root| grammar_text("root", root))?;
-        Self::build(class.py(), Source { language: Language::Gbnf, text, start })
+        Self::build(class.py(), Source { text, language: Language::Gbnf(start) })
     }
 
     #[classmethod]
@@ -78,7 +82,43 @@ impl PyGrammar {
     ) -> PyResult<Self> {
         let text = grammar_text("text", text)?;
         let start = start.map_or(Ok("start".to_owned()), |start| grammar_text("start", start))?;
-        Self::build(class.py(), Source { language: Language::Lark, text, start })
+        Self::build(class.py(), Source { text, language: Language::Lark(start) })
+    }
+
+    #[classmethod]
+    #[pyo3(
+        signature = (schema, **arguments),
+        text_signature = "(schema, *, whitespace='flexible', separators=None, indent=None, \
+            property_order='schema', additional_properties=True, escapes='minimal', \
+            max_number_digits=40, integer_fractions=True, formats=True, unsupported='reject', \
+            resources=None)"
+    )]
+    fn from_json_schema(
+        class: &Bound<'_, PyType>,
+        schema: &Bound<'_, PyAny>,
+        arguments: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let language = Language::JsonSchema(Box::new(options(arguments)?));
+        Self::build(class.py(), Source { text: schema_text(schema)?, language })
+    }
+
+    #[staticmethod]
+    #[pyo3(
+        name = "schema_report",
+        signature = (schema, **arguments),
+        text_signature = "(schema, *, whitespace='flexible', separators=None, indent=None, \
+            property_order='schema', additional_properties=True, escapes='minimal', \
+            max_number_digits=40, integer_fractions=True, formats=True, unsupported='reject', \
+            resources=None)"
+    )]
+    fn report<'py>(
+        schema: &Bound<'py, PyAny>,
+        arguments: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let options = options(arguments)?;
+        let text = schema_text(schema)?;
+        let findings = enter(schema.py(), || json_schema::report(&text, &options))?;
+        schema_report(schema.py(), &findings, options.reject_unsupported)
     }
 
     #[getter]
@@ -92,6 +132,18 @@ impl PyGrammar {
     }
 
     #[getter]
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let Source { text, language } = &self.source;
+        let arguments = (language.name(), text, language.arguments(py)?, env!("CARGO_PKG_VERSION"));
+        py.import("earmark.reports")?.getattr("grammar_info")?.call1(arguments)
+    }
+
+    #[getter]
+    fn ignored_keywords<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        ignored_keywords(py, &self.ignored)
+    }
+
+    #[getter]
     fn memory_bytes(&self, py: Python<'_>) -> PyResult<usize> {
         // An engine may be busy: its caches are behind a lock.
         enter(py, || Ok::<_, Infallible>(self.held()))
@@ -102,15 +154,21 @@ impl PyGrammar {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let Source { language, text, start } = &self.source;
+        let Source { text, language } = &self.source;
         let shown: String = text.chars().take(SHOWN).collect();
         let more = if shown.len() < text.len() { "…" } else { "" };
-        let shown = PyString::new(py, &(shown + more)).repr()?;
-        let start = match language.start_argument() {
-            Some(name) => format!(", {name}={}", PyString::new(py, start).repr()?),
-            None => String::new(),
-        };
-        Ok(format!("Grammar.from_{}({shown}{start})", language.name()))
+        let mut shown = PyString::new(py, &(shown + more)).repr()?.to_string();
+        let usual = language.usual_arguments(py)?;
+        for (name, value) in language.arguments(py)? {
+            let told = match usual.get_item(&name)? {
+                Some(usual) => !usual.eq(&value)?,
+                None => true,
+            };
+            if told {
+                shown += &format!(", {name}={}", value.repr()?);
+            }
+        }
+        Ok(format!("Grammar.from_{}({shown})", language.name()))
     }
 
     // Grammars never change, so a copy is the object itself.
@@ -122,25 +180,22 @@ impl PyGrammar {
         slf
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
         let py = slf.py();
-        let Source { language, text, start } = &slf.get().source;
+        let Source { text, language } = &slf.get().source;
         let constructor = slf.get_type().getattr(format!("from_{}", language.name()))?;
-        let arguments = match language.start_argument() {
-            Some(_) => PyTuple::new(py, [text, start])?,
-            None => PyTuple::new(py, [text])?,
-        };
-        Ok((constructor, arguments))
+        // Options go by name only, which pickle has no other way for.
+        let partial = py.import("functools")?.getattr("partial")?;
+        let constructor = partial.call((constructor,), Some(&language.arguments(py)?))?;
+        Ok((constructor, (text.clone(),)))
     }
 }
 
 impl PyGrammar {
     fn build(py: Python<'_>, source: Source) -> PyResult<Self> {
-        let compiled =
-            enter(py, || compile(&Arc::new(source.parse()?), &CompileOptions::default()))?;
-        Ok(Self { compiled: Arc::new(compiled), source, engines: Mutex::default() })
+        let (compiled, ignored) = enter(py, || source.compile())?;
+        let compiled = Arc::new(compiled);
+        Ok(Self { compiled, source, ignored, engines: Mutex::default() })
     }
 
     /// Bytes held by the compiled grammar and by what its engines have learnt.
@@ -174,30 +229,60 @@ impl PyGrammar {
 }
 
 impl Source {
-    fn parse(&self) -> Result<Grammar, GrammarError> {
-        match self.language {
-            Language::Regex => regex::parse(&self.text),
-            Language::Gbnf => gbnf::parse(&self.text, &self.start),
-            Language::Lark => lark::parse(&self.text, &self.start, &lark_library),
+    fn compile(&self) -> Result<(CompiledGrammar, Vec<Finding>), GrammarError> {
+        let text = &self.text;
+        let grammar = match &self.language {
+            Language::Regex => regex::parse(text)?,
+            Language::Gbnf(root) => gbnf::parse(text, root)?,
+            Language::Lark(start) => lark::parse(text, start, &lark_library)?,
+            Language::JsonSchema(options) => return compile_schema(text, options),
+        };
+        Ok((compile(&Arc::new(grammar), &CompileOptions::default())?, Vec::new()))
+    }
+}
+
+fn compile_schema(
+    text: &str,
+    options: &Options,
+) -> Result<(CompiledGrammar, Vec<Finding>), GrammarError> {
+    let Parsed { grammar, ignored } = json_schema::parse(text, options)?;
+    // The front end has drawn the borders of lexemes where they are best.
+    let plain = CompileOptions { fold: false, ..CompileOptions::default() };
+    match compile(&Arc::new(grammar), &plain) {
+        Err(error) if error.kind() == GrammarErrorKind::Empty => {
+            Err(json_schema::why_empty(text, options))
         }
+        compiled => Ok((compiled?, ignored)),
     }
 }
 
 impl Language {
-    fn name(self) -> &'static str {
+    fn name(&self) -> &'static str {
         match self {
             Self::Regex => "regex",
-            Self::Gbnf => "gbnf",
-            Self::Lark => "lark",
+            Self::Gbnf(_) => "gbnf",
+            Self::Lark(_) => "lark",
+            Self::JsonSchema(_) => "json_schema",
         }
     }
 
-    /// What Python calls the name of the rule that texts start with.
-    fn start_argument(self) -> Option<&'static str> {
+    /// The keyword arguments of the constructor.
+    fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let arguments = PyDict::new(py);
         match self {
-            Self::Regex => None,
-            Self::Gbnf => Some("root"),
-            Self::Lark => Some("start"),
+            Self::Regex => {}
+            Self::Gbnf(root) => arguments.set_item("root", root)?,
+            Self::Lark(start) => arguments.set_item("start", start)?,
+            Self::JsonSchema(options) => return keywords(py, options),
+        }
+        Ok(arguments)
+    }
+
+    /// Arguments that a repr leaves out where they have these values.
+    fn usual_arguments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        match self {
+            Self::JsonSchema(_) => keywords(py, &Options::default()),
+            _ => Ok(PyDict::new(py)),
         }
     }
 }

@@ -9,7 +9,10 @@ mod arguments;
 mod buffer;
 mod error;
 mod grammar;
+mod json_text;
 mod matcher;
+mod schema;
+mod schema_options;
 mod vocabulary;
 
 use pyo3::pymodule;

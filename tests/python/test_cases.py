@@ -20,7 +20,7 @@ import earmark
 import shared
 
 SLACK = float(os.environ.get("EARMARK_TIME_SLACK", "5"))
-LANGUAGES = ("lark", "gbnf", "regex")
+LANGUAGES = ("lark", "gbnf", "regex", "json_schema")
 # A gate in front of the grammar (free text until a mark) is no part of the matcher.
 NOT_OFFERED = {"api-reasoning-gate"}
 
@@ -44,10 +44,26 @@ def evaluate(expression: str) -> str:
     return str(eval(expression))
 
 
-def grammar_text(case: dict[str, Any]) -> str:
-    if case["grammar"] is None:
-        return evaluate(case["grammar_py"])
-    return str(case["grammar"])
+def build(case: dict[str, Any], **options: Any) -> earmark.Grammar:
+    source = eval(case["grammar_py"]) if case["grammar"] is None else case["grammar"]
+    if language_of(case) == "json_schema":
+        return earmark.Grammar.from_json_schema(source, **schema_options(case), **options)
+    return shared.build(language_of(case), source)
+
+
+def schema_options(case: dict[str, Any]) -> dict[str, Any]:
+    """What a case assumes, by our names."""
+    options = {}
+    for name, value in case.get("options", {}).items():
+        if (name, value) == ("format", "assert"):
+            options["formats"] = True
+        elif name == "whitespace":
+            # Bounded is what flexible is; the case's own bound is one of many.
+            assert value == "flexible" or set(value) == {"max"}
+            options["whitespace"] = "flexible"
+        else:
+            raise AssertionError(f"a case of an option that is not known: {name}={value}")
+    return options
 
 
 def texts(case: dict[str, Any], key: str) -> list[str]:
@@ -60,13 +76,12 @@ pytestmark = pytest.mark.skipif(not CASES, reason="no shared cases")
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_texts(case: dict[str, Any]) -> None:
-    text = grammar_text(case)
     if case.get("expect_error") is True:
         with pytest.raises(earmark.GrammarError):
-            shared.build(language_of(case), text)
+            build(case)
         return
     try:
-        grammar = shared.build(language_of(case), text)
+        grammar = build(case)
     except earmark.GrammarError:
         if case.get("expect_error") == "allowed" or "template" in case["tags"]:
             return
@@ -77,7 +92,9 @@ def test_texts(case: dict[str, Any]) -> None:
         assert matcher.validate([*data, shared.BYTE_EOS]) == len(data) + 1, accepted[:100]
         matcher.accept_bytes(data)
         assert matcher.is_accepting
-    for rejected in texts(case, "reject"):
+    # `may` is left to us: the documentation of the options says what is legal by default.
+    rejects = ("reject", "reject_extra", "never_default")
+    for rejected in (text for key in rejects for text in texts(case, key)):
         assert not shared.is_text(grammar, rejected.encode()), rejected[:100]
     for dead in case.get("prefix_reject", []):
         assert not shared.is_alive(grammar, dead.encode()), dead
@@ -96,13 +113,12 @@ def resident_mb() -> float:
 def test_budgets(case: dict[str, Any]) -> None:
     vocabulary = shared.vocabulary("llama3")
     limits = case["limits"]
-    text = grammar_text(case)
     # The first use of a vocabulary builds what all grammars share.
     earmark.Matcher(earmark.Grammar.from_regex("[a-z]+"), vocabulary).next_mask()
     memory = resident_mb()
     start = time.perf_counter()
     try:
-        grammar = shared.build(language_of(case), text)
+        grammar = build(case)
         matcher = earmark.Matcher(grammar, vocabulary)
     except earmark.GrammarError:
         assert case.get("expect_error") == "allowed"
@@ -125,6 +141,9 @@ def test_budgets(case: dict[str, Any]) -> None:
         assert (compiled - start) * 1000 <= limits["compile_ms"] * SLACK
     if "mask_ms_p99" in limits and times:
         assert np.percentile(times, 99) * 1000 <= limits["mask_ms_p99"] * SLACK
+    if "mask_ms_growth" in limits:
+        first, last = np.median(times[:100]), np.median(times[-50:])
+        assert last <= first * limits["mask_ms_growth"] * SLACK
     if "total_s" in limits:
         assert total <= limits["total_s"] * SLACK
     if "mem_mb" in limits and os.path.exists("/proc/self/statm"):
@@ -172,12 +191,15 @@ def test_scripts(case: dict[str, Any]) -> None:
     vocabulary = case_vocabulary(case)
     if case.get("expect_error") is True:
         other = earmark.Matcher(earmark.Grammar.from_regex("ab"), vocabulary)
-        with pytest.raises(earmark.GrammarError):
-            shared.build(language_of(case), grammar_text(case))
+        with pytest.raises(earmark.GrammarError) as caught:
+            build(case)
+        for step in case["steps"]:
+            if "pointer" in step:
+                assert caught.value.pointer == step["pointer"]
         assert other.try_accept(0)
         return
     try:
-        grammar = shared.build(language_of(case), grammar_text(case))
+        grammar = build(case)
     except earmark.GrammarError:
         assert case.get("expect_error") == "allowed"
         return
@@ -214,6 +236,8 @@ def test_scripts(case: dict[str, Any]) -> None:
             assert allowed(clones[step["clone_mask"]]) == step["expect"]
         elif "parallel_matchers" in step:
             check_parallel(grammar, vocabulary, step["parallel_matchers"])
+        elif step.get("option") == "max_number_digits":
+            check_max_number_digits(case, vocabulary)
         else:
             assert set(step) == {"no_crash"}
 
@@ -237,3 +261,18 @@ def check_parallel(grammar: earmark.Grammar, vocabulary: earmark.Vocabulary, cou
     for thread in threads:
         thread.join()
     assert found == [alone] * count
+
+
+def check_max_number_digits(case: dict[str, Any], vocabulary: earmark.Vocabulary) -> None:
+    """A model that never ends a number by itself is brought to the end; without the bound, not."""
+    (eos,) = vocabulary.eos_token_ids
+    for options, most in (({}, 100), ({"max_number_digits": 3}, 20)):
+        for avoided in range(eos):
+            matcher = earmark.Matcher(build(case, **options), vocabulary)
+            while ids := shared.allowed(matcher) - {eos}:
+                matcher.accept(min(ids, key=lambda token: (token == avoided, token)))
+                assert len(matcher.accepted()) < most
+            assert matcher.is_accepting
+    unbounded = earmark.Matcher(build(case, max_number_digits=None), vocabulary)
+    unbounded.accept_bytes(b"0." + b"0" * 1000)
+    assert 0 in shared.allowed(unbounded)

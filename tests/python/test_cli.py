@@ -91,6 +91,15 @@ def test_kind_start_and_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
         (["mask", "regex:a", "--tokenizer", __file__], "can't tell what kind of tokenizer"),
         (["mask", "gbnf:root ::= <|nope|>"], "<|nope|>"),
         (["sample", "lark:start: other"], "other"),
+        (["check", 'json_schema:{"type": 1}', "1"], "/type"),
+        (["check", "json_schema:{}", "--start", "x", "a"], "a JSON Schema has no rules"),
+        (["check", "regex:a", "--option", "indent=2", "a"], "--option is for JSON Schema"),
+        (["check", "json_schema:{}", "--option", "indent", "a"], "--option is NAME=VALUE"),
+        (["check", "json_schema:{}", "--option", "indent=two", "a"], "--option: indent is"),
+        (["check", "json_schema:{}", "--option", "whitespace=no", "a"], '"flexible" or'),
+        (["check", "json_schema:{}", "--option", "nope=1", "a"], "the name nope"),
+        (["report", "regex:a"], "--kind says 'json_schema'"),
+        (["report", "json_schema:{"], "line 1"),
     ],
 )
 def test_what_can_not_run_says_why(
@@ -183,6 +192,33 @@ def test_sample_tells_what_is_missing(capsys: pytest.CaptureFixture[str]) -> Non
 def test_sample_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sample", r"regex:a\n", "--json"]) == 0
     assert capsys.readouterr().out == '"a\\n"\n'
+
+
+def test_schemas_have_options(tmp_path: Path) -> None:
+    path = tmp_path / "schema.json"
+    path.write_text('{"properties": {"a": {"type": "integer"}}}')
+    assert main(["check", str(path), '{"a": 1}', '{"a":1,"b":[]}']) == 0
+    assert main(["check", str(path), '{"a": "x"}']) == 1
+    options = ["--option", "whitespace=compact", "--option", "additional_properties=false"]
+    assert main(["check", str(path), *options, '{"a":1}']) == 0
+    assert main(["check", str(path), *options, '{"a": 1}']) == 1
+    assert main(["check", str(path), *options, '{"b":1}']) == 1
+    separators = ["--option", 'separators=[",", ": "]']
+    assert main(["check", str(path), *separators, '{"a": 1,"b": 1}']) == 0
+
+
+def test_report(capsys: pytest.CaptureFixture[str]) -> None:
+    schema = '{"title": "t", "maxLength": 3, "pattern": "(a)\\\\1"}'
+    assert main(["report", f"json_schema:{schema}"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines] == [
+        ["annotation", "/title"],
+        ["enforced", "/maxLength"],
+        ["refused", "/pattern"],
+    ]
+    assert len(lines[2].split()) > 3
+    assert main(["report", f"json_schema:{schema}", "--option", "unsupported=ignore"]) == 0
+    assert capsys.readouterr().out.splitlines()[2].startswith("ignored ")
 
 
 def test_demo_runs_without_files(capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,6 +39,11 @@ def matcher_of(case: dict[str, Any]) -> earmark.Matcher:
     if "file" in case:
         grammar = shared.load(case["file"])
     else:
+        if "json_schema" in case:
+            grammar = earmark.Grammar.from_json_schema(
+                case["json_schema"], **case.get("options", {})
+            )
+            return earmark.Matcher(grammar, vocabulary_of(case))
         language = next(key for key in ("gbnf", "lark", "regex") if key in case)
         grammar = shared.build(language, case[language], case.get("start"))
     return earmark.Matcher(grammar, vocabulary_of(case))
@@ -69,6 +74,7 @@ def test_case(case: dict[str, Any]) -> None:
         assert error.kind.replace("_", "").replace(" ", "").lower() == case["error"]
         assert case.get("says", "") in str(error)
         assert case.get("line") in (None, error.line)
+        assert case.get("pointer") in (None, error.pointer)
         return
     matcher = matcher_of(case)
     for text in case.get("accept", []):

@@ -1,5 +1,6 @@
 """README tells the truth: its Python runs, its commands exist, its tables name what there is."""
 
+import inspect
 import re
 import shlex
 from pathlib import Path
@@ -52,6 +53,17 @@ def test_each_row_of_what_is_supported_is_so(
                 assert matcher.validate([*text, END]) == len(text) + 1, (row, text)
             for text in example.others:
                 assert matcher.validate([*text, END]) <= len(text), (row, text)
+
+
+def test_options_of_json_schema_and_their_defaults() -> None:
+    table = README[README.index("**JSON Schema**") :].split("\n\n")[2]
+    told = {}
+    for line in table.splitlines()[2:]:
+        names, default, _ = line.removeprefix("| ").split(" | ")
+        told |= {name.strip("`"): default.strip("`") for name in names.split(", ")}
+    parameters = inspect.signature(earmark.Grammar.from_json_schema).parameters.values()
+    options = [each for each in parameters if each.kind is each.KEYWORD_ONLY]
+    assert told == {each.name: repr(each.default).replace("'", '"') for each in options}
 
 
 def test_set_up_takes_one_command_each() -> None:

@@ -2,13 +2,15 @@
 //!
 //! The format is described in `tests/data/README.md`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use earmark::frontend::json_schema::{self, Escapes, Options, PropertyOrder, Whitespace};
 use earmark::{
-    CompileOptions, Engine, EngineOptions, GrammarError, Matcher, Vocabulary, compile, frontend,
+    CompileOptions, Engine, EngineOptions, GrammarError, GrammarErrorKind, Matcher, Vocabulary,
+    compile, frontend,
 };
 use serde::Deserialize;
 
@@ -25,6 +27,9 @@ struct Case {
     gbnf: Option<String>,
     lark: Option<String>,
     regex: Option<String>,
+    json_schema: Option<String>,
+    #[serde(default)]
+    options: SchemaOptions,
     file: Option<String>,
     start: Option<String>,
     #[serde(default)]
@@ -38,6 +43,7 @@ struct Case {
     error: Option<String>,
     says: Option<String>,
     line: Option<usize>,
+    pointer: Option<String>,
     tokens: Option<Vec<Token>>,
     #[serde(default)]
     eos: Vec<u32>,
@@ -46,6 +52,58 @@ struct Case {
     width: Option<usize>,
     #[serde(default)]
     masks: Vec<MaskCase>,
+}
+
+/// The keyword arguments of `Grammar.from_json_schema`.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SchemaOptions {
+    whitespace: Option<String>,
+    separators: Option<(String, String)>,
+    indent: Option<u32>,
+    property_order: Option<String>,
+    additional_properties: Option<bool>,
+    escapes: Option<String>,
+    max_number_digits: Option<u32>,
+    integer_fractions: Option<bool>,
+    formats: Option<bool>,
+    unsupported: Option<String>,
+    #[serde(default)]
+    resources: BTreeMap<String, String>,
+}
+
+impl SchemaOptions {
+    fn build(&self) -> Options {
+        let mut options = Options::default();
+        match self.whitespace.as_deref() {
+            Some("any") => options.whitespace = Whitespace::Any,
+            Some("compact") => {
+                let (item, key) = (",".to_owned(), ":".to_owned());
+                options.whitespace = Whitespace::Fixed { item, key, indent: None };
+            }
+            _ => {}
+        }
+        if self.separators.is_some() || self.indent.is_some() {
+            let standard = || (",".to_owned(), ": ".to_owned());
+            let (item, key) = self.separators.clone().unwrap_or_else(standard);
+            options.whitespace = Whitespace::Fixed { item, key, indent: self.indent };
+        }
+        if self.property_order.as_deref() == Some("any") {
+            options.property_order = PropertyOrder::Any;
+        }
+        if self.escapes.as_deref() == Some("all") {
+            options.escapes = Escapes::All;
+        }
+        if let Some(digits) = self.max_number_digits {
+            options.max_number_digits = Some(digits);
+        }
+        options.additional_properties = self.additional_properties.unwrap_or(true);
+        options.integer_fractions = self.integer_fractions.unwrap_or(true);
+        options.formats = self.formats.unwrap_or(true);
+        options.reject_unsupported = self.unsupported.as_deref() != Some("ignore");
+        options.resources = self.resources.clone().into_iter().collect();
+        options
+    }
 }
 
 #[derive(Deserialize)]
@@ -153,6 +211,20 @@ fn engine(
     root: &Path,
     vocabulary: Arc<Vocabulary>,
 ) -> Result<Arc<Engine>, GrammarError> {
+    let mut compile_options = CompileOptions::default();
+    if let Some(schema) = &case.json_schema {
+        let options = case.options.build();
+        let parsed = json_schema::parse(schema, &options)?;
+        // The front end draws the borders of lexemes.
+        compile_options.fold = false;
+        let compiled = compile(&Arc::new(parsed.grammar), &compile_options).map_err(|error| {
+            match error.kind() {
+                GrammarErrorKind::Empty => json_schema::why_empty(schema, &options),
+                _ => error,
+            }
+        })?;
+        return Engine::new(Arc::new(compiled), vocabulary, EngineOptions::default()).map(Arc::new);
+    }
     let (text, language) = match (&case.file, &case.gbnf, &case.lark, &case.regex) {
         (Some(file), None, None, None) => {
             let text = fs::read_to_string(root.join("grammars").join(file)).unwrap();
@@ -169,7 +241,7 @@ fn engine(
         "lark" => frontend::lark::parse(&text, start.unwrap_or("start"), &|_| None)?,
         _ => frontend::regex::parse(&text)?,
     };
-    let compiled = compile(&Arc::new(grammar), &CompileOptions::default())?;
+    let compiled = compile(&Arc::new(grammar), &compile_options)?;
     Engine::new(Arc::new(compiled), vocabulary, EngineOptions::default()).map(Arc::new)
 }
 
@@ -182,6 +254,9 @@ fn check_error(case: &Case, kind: &str, error: &GrammarError) -> Result<(), Stri
         && !error.to_string().contains(says.as_str())
     {
         return Err(format!("the error does not say {says:?}: {error}"));
+    }
+    if case.pointer.is_some() && error.pointer() != case.pointer.as_deref() {
+        return Err(format!("the error is not at {:?}: {error}", case.pointer));
     }
     match case.line {
         Some(line) if error.line_and_column().map(|(line, _)| line) != Some(line) => {

@@ -1,7 +1,8 @@
 //! Random small grammars and vocabularies, full of what engines get wrong.
 //!
 //! Grammars: recursion of every kind, cycles, nullable and unproductive symbols, ambiguity, counted
-//! repetition, terminals that overlap, text ignored between terminals, token terminals, characters
+//! repetition, items in any order, terminals that overlap, intersections and automata, text ignored
+//! between terminals, token terminals, characters
 //! of one to four bytes and raw bytes. Vocabularies: tokens cut anywhere in the grammar's texts
 //! (also inside characters), duplicates, tokens without bytes, special tokens that look like text,
 //! several ends of sequence, logits wider than the vocabulary.
@@ -9,7 +10,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use earmark::grammar::{Grammar, GrammarBuilder, SymbolKind, TokenRef, TokenTerminal};
+use earmark::grammar::{
+    Automaton, AutomatonState, Expr, Grammar, GrammarBuilder, SymbolKind, TokenRef, TokenTerminal,
+    Unordered, UnorderedItem,
+};
 use earmark::index::{ExprId, SymbolId};
 use earmark::span::Span;
 
@@ -27,6 +31,17 @@ pub(crate) struct World {
 impl fmt::Display for World {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.grammar)?;
+        for expr in &self.grammar.exprs {
+            if let Expr::Unordered(unordered) = expr {
+                let Unordered { separator, marks, min, max, .. } = &**unordered;
+                let separator = self.grammar.print_expr(*separator);
+                write!(f, "(separator {separator}, {marks} marks, {min} to {max:?} of")?;
+                for UnorderedItem { expr, once, marks } in &unordered.items {
+                    write!(f, " [{} {once:?} {marks:?}]", self.grammar.print_expr(*expr))?;
+                }
+                writeln!(f, ")")?;
+            }
+        }
         for symbol in self.grammar.symbols.iter().filter(|s| s.kind == SymbolKind::Terminal) {
             writeln!(f, "({} is a terminal)", symbol.name)?;
         }
@@ -51,6 +66,20 @@ pub(crate) fn world(choices: &mut Choices) -> World {
 /// A random grammar, and whether it has token terminals.
 pub(crate) fn random_grammar(choices: &mut Choices) -> (Grammar, bool) {
     GrammarMaker::new(choices).grammar()
+}
+
+/// A random regular expression over few letters, full of intersections, and a grammar that has it.
+pub(crate) fn random_regular(choices: &mut Choices) -> (Grammar, ExprId) {
+    let mut maker = GrammarMaker::new(choices);
+    maker.letters = vec!['a', 'b', 'é'];
+    let expr = match maker.choices.below(3) {
+        0 => maker.intersection(3),
+        1 => maker.terminal_body(),
+        _ => maker.terminal_expr(4),
+    };
+    let start = maker.builder.declare("start", SymbolKind::Terminal, Span::default());
+    maker.builder.define(start, expr);
+    (maker.builder.finish(start), expr)
 }
 
 const LETTERS: [char; 8] = ['a', 'b', 'c', 'é', 'è', '日', '😀', '"'];
@@ -114,7 +143,7 @@ impl<'c> GrammarMaker<'c> {
     /// A shape that is known to be hard, or anything.
     fn rule_body(&mut self, rule: SymbolId) -> ExprId {
         let again = self.builder.symbol(rule);
-        match self.choices.below(12) {
+        match self.choices.below(13) {
             // A: A A | x
             6 => {
                 let (pair, leaf) = (self.builder.seq(&[again, again]), self.rule_leaf());
@@ -151,6 +180,11 @@ impl<'c> GrammarMaker<'c> {
                 let (other, leaf) = (self.builder.symbol(other), self.rule_leaf());
                 self.builder.alt(&[leaf, other])
             }
+            // An object of objects
+            12 => {
+                let (unordered, leaf) = (self.unordered(2), self.rule_leaf());
+                self.builder.alt(&[leaf, unordered])
+            }
             _ => self.rule_expr(3),
         }
     }
@@ -159,8 +193,9 @@ impl<'c> GrammarMaker<'c> {
         if depth == 0 {
             return self.rule_leaf();
         }
-        match self.choices.below(10) {
+        match self.choices.below(11) {
             0..=2 => self.rule_leaf(),
+            10 => self.unordered(depth - 1),
             3 | 4 => {
                 let rule = *self.choices.pick(&self.rules);
                 self.builder.symbol(rule)
@@ -184,6 +219,48 @@ impl<'c> GrammarMaker<'c> {
         }
     }
 
+    /// Items in any order, now and then so that no text is left.
+    fn unordered(&mut self, depth: usize) -> ExprId {
+        let marks = self.choices.below(4) as u32;
+        let fewest = usize::from(!self.choices.chance(3));
+        let count = self.choices.between(fewest, 4);
+        let items = (0..count)
+            .map(|_| UnorderedItem {
+                expr: self.not_empty(depth),
+                once: (!self.choices.chance(25)).then(|| self.choices.below(count) as u32),
+                marks: (0..4).filter(|_| self.choices.chance(30)).collect(),
+            })
+            .collect();
+        let separator = self.not_empty(0);
+        let min = self.choices.below(4) as u32;
+        let max = self.choices.chance(40).then(|| self.choices.between(min as usize, 4) as u32);
+        let min = if self.choices.chance(70) { 0 } else { min };
+        self.builder.unordered(Unordered { items, separator, marks, min, max })
+    }
+
+    /// An expression without the empty text.
+    fn not_empty(&mut self, depth: usize) -> ExprId {
+        let leaf = if self.choices.chance(70) {
+            let text: String = (0..self.choices.between(1, 2))
+                .map(|_| *self.choices.pick(&self.letters))
+                .collect();
+            self.builder.literal(text.as_bytes())
+        } else {
+            self.class()
+        };
+        match self.choices.below(4) {
+            2 if depth > 0 => {
+                let rest = self.rule_expr(depth);
+                self.builder.seq(&[leaf, rest])
+            }
+            3 if depth > 0 => {
+                let first = self.rule_expr(depth);
+                self.builder.seq(&[first, leaf])
+            }
+            _ => leaf,
+        }
+    }
+
     /// With ignored text every leaf is a terminal symbol, as a front end makes it.
     fn rule_leaf(&mut self) -> ExprId {
         if self.token_terminals && self.choices.chance(30) {
@@ -201,11 +278,12 @@ impl<'c> GrammarMaker<'c> {
             let terminal = *self.choices.pick(&self.terminals);
             return self.builder.symbol(terminal);
         }
-        self.leaf()
+        if self.choices.chance(10) { self.intersection(1) } else { self.leaf() }
     }
 
     fn terminal_body(&mut self) -> ExprId {
-        match self.choices.below(8) {
+        match self.choices.below(10) {
+            8 | 9 => self.intersection(2),
             // C{m,n} tail
             4 => {
                 let (class, tail) = (self.class(), self.terminal_expr(1));
@@ -239,8 +317,10 @@ impl<'c> GrammarMaker<'c> {
         if depth == 0 {
             return self.leaf();
         }
-        match self.choices.below(9) {
+        match self.choices.below(11) {
             0..=3 => self.leaf(),
+            8 => self.intersection(depth - 1),
+            9 => self.automaton(),
             4 => match self.terminals.last() {
                 Some(_) => {
                     let terminal = *self.choices.pick(&self.terminals);
@@ -267,6 +347,78 @@ impl<'c> GrammarMaker<'c> {
         }
     }
 
+    /// What schemas ask for: a text that is none of some words, a pattern of some length, patterns
+    /// at once; or anything.
+    fn intersection(&mut self, depth: usize) -> ExprId {
+        let class = if self.choices.chance(50) {
+            self.builder.class(&[('\0', char::MAX)])
+        } else {
+            self.class()
+        };
+        let many = self.builder.repeat(class, 0, None);
+        match self.choices.below(4) {
+            0 => {
+                let words: Vec<ExprId> =
+                    (0..self.choices.between(1, 4)).map(|_| self.literal()).collect();
+                self.builder.and(&[many], &words)
+            }
+            1 => {
+                let (min, more) = (self.choices.below(3) as u32, self.choices.below(12) as u32);
+                let length = self.builder.repeat(class, min, Some(min + more));
+                let pattern = self.terminal_expr(depth + 1);
+                let pattern =
+                    if self.choices.chance(50) { self.unanchored(pattern) } else { pattern };
+                self.builder.and(&[pattern, length], &[])
+            }
+            2 => {
+                let pattern = self.terminal_expr(depth);
+                let first = self.unanchored(pattern);
+                let second = self.terminal_expr(depth + 1);
+                let none: Vec<ExprId> =
+                    (0..self.choices.below(2)).map(|_| self.terminal_expr(depth)).collect();
+                self.builder.and(&[first, second], &none)
+            }
+            _ => {
+                let all: Vec<ExprId> =
+                    (0..self.choices.between(1, 3)).map(|_| self.terminal_expr(depth)).collect();
+                let none: Vec<ExprId> =
+                    (0..self.choices.below(3)).map(|_| self.terminal_expr(depth)).collect();
+                self.builder.and(&all, &none)
+            }
+        }
+    }
+
+    /// The expression anywhere in a text.
+    fn unanchored(&mut self, expr: ExprId) -> ExprId {
+        let any = self.builder.class(&[('\0', char::MAX)]);
+        let any = self.builder.repeat(any, 0, None);
+        self.builder.seq(&[any, expr, any])
+    }
+
+    /// An automaton of a few states over the bytes of the letters.
+    fn automaton(&mut self) -> ExprId {
+        let bytes: Vec<u8> = self.letters.iter().flat_map(|c| c.to_string().into_bytes()).collect();
+        let count = self.choices.between(1, 4);
+        let states: Vec<AutomatonState> = (0..count)
+            .map(|_| {
+                let accepts = self.choices.chance(40);
+                let mut edges: Vec<(u8, u8, u32)> = (0..self.choices.between(0, 3))
+                    .map(|_| {
+                        let byte = *self.choices.pick(&bytes);
+                        (byte, byte, self.choices.below(count) as u32)
+                    })
+                    .collect();
+                edges.sort_unstable();
+                edges.dedup_by_key(|edge| edge.0);
+                AutomatonState { accepts, edges: edges.into() }
+            })
+            .collect();
+        match Automaton::new(&states) {
+            Some(automaton) => self.builder.automaton(automaton),
+            None => self.leaf(),
+        }
+    }
+
     fn repeated(&mut self, expr: ExprId, bound: usize) -> ExprId {
         match self.choices.below(5) {
             0 => self.builder.repeat(expr, 0, None),
@@ -287,6 +439,7 @@ impl<'c> GrammarMaker<'c> {
     fn leaf(&mut self) -> ExprId {
         match self.choices.below(8) {
             0..=3 => self.literal(),
+            6 if self.choices.chance(20) => self.automaton(),
             7 if self.choices.chance(30) => {
                 let ranges: &[&[(u8, u8)]] = &[
                     &[(b'a', b'b')],

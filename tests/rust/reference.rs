@@ -13,10 +13,12 @@
 //! Papers: Earley, "An efficient context-free parsing algorithm", 1970; Aycock & Horspool,
 //! "Practical Earley parsing", 2002 (nullable symbols).
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use earmark::grammar::{Expr, Grammar, SymbolKind, TokenRef, TokenTerminal};
+use earmark::grammar::{Expr, Grammar, SymbolKind, TokenRef, TokenTerminal, Unordered};
 use earmark::index::{ExprId, Id, SymbolId};
+
+use crate::regular::Machine;
 
 /// A vocabulary as plain lists.
 #[derive(Clone, Debug, Default)]
@@ -453,6 +455,64 @@ impl<'g> Translation<'g> {
                     rest = longer;
                 }
                 self.rule(left, vec![Symbol::Nonterminal(rest)]);
+            }
+            Expr::And { .. } | Expr::Automaton(_) => {
+                let machine = Machine::new(self.grammar, id);
+                let states: Vec<usize> = machine.accepts.iter().map(|_| self.fresh()).collect();
+                for (state, row) in machine.next.iter().enumerate() {
+                    if machine.accepts[state] {
+                        self.rule(states[state], vec![]);
+                    }
+                    for (byte, &next) in (0..=u8::MAX).zip(row) {
+                        if machine.alive[next] {
+                            let byte = Symbol::Byte(vec![(byte, byte)]);
+                            self.rule(states[state], vec![byte, Symbol::Nonterminal(states[next])]);
+                        }
+                    }
+                }
+                let start = Symbol::Nonterminal(states[Machine::START]);
+                self.terminal(place, left, vec![start]);
+            }
+            Expr::Unordered(unordered) => self.unordered(place, left, unordered),
+        }
+    }
+
+    /// What may follow each set of items with each number of items, dead ends and all.
+    fn unordered(&mut self, place: Place, left: usize, unordered: &Unordered) {
+        let Unordered { items, separator, marks, min, max } = unordered;
+        // More items than this make no difference.
+        let enough = max.unwrap_or(*min).max(1);
+        let mut known = HashMap::from([((BTreeSet::new(), 0), left)]);
+        let mut open = vec![(BTreeSet::new(), 0)];
+        while let Some((before, count)) = open.pop() {
+            let left = known[&(before.clone(), count)];
+            let is_set =
+                |mark| before.iter().any(|&item: &usize| items[item].marks.contains(&mark));
+            if count >= *min && max.is_none_or(|max| count <= max) && (0..*marks).all(is_set) {
+                self.rule(left, vec![]);
+            }
+            for (index, item) in items.iter().enumerate() {
+                let twice = |&other: &usize| item.once.is_some() && items[other].once == item.once;
+                if before.iter().any(twice) || max.is_some_and(|max| count >= max) {
+                    continue;
+                }
+                let mut after = before.clone();
+                after.insert(index);
+                let after = (after, (count + 1).min(enough));
+                let rest = match known.get(&after) {
+                    Some(&rest) => rest,
+                    None => {
+                        let rest = self.fresh();
+                        known.insert(after.clone(), rest);
+                        open.push(after);
+                        rest
+                    }
+                };
+                let mut right = vec![self.expr(place, item.expr), Symbol::Nonterminal(rest)];
+                if count > 0 {
+                    right.insert(0, self.expr(place, *separator));
+                }
+                self.rule(left, right);
             }
         }
     }

@@ -1,4 +1,4 @@
-"""The `earmark` command: check texts, look at masks, sample texts, see the loop at work.
+"""The `earmark` command: check texts, look at masks, sample texts, report on schemas, and a demo.
 
 Exit status: 0 where all went well, 1 where a text is not in the grammar, 2 where the command
 could not run (a bad option, a grammar with errors, a file that is not there).
@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import earmark
-from earmark.cli import check, demo, mask, sample
+from earmark.cli import check, demo, mask, report, sample
 from earmark.cli.inputs import InputError
 
 if TYPE_CHECKING:
@@ -43,11 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="earmark",
-        description="Exact token masks for language models, for any Lark, GBNF or regex grammar.",
+        description="Exact token masks for language models, for any JSON Schema, Lark, GBNF "
+        "or regex grammar.",
         epilog="'earmark demo' needs no files: it shows the loop at work.",
     )
     parser.add_argument("--version", action="version", version=f"earmark {earmark.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (demo, check, mask, sample):
+    for command in (demo, check, mask, sample, report):
         command.add_to(commands)
     return parser

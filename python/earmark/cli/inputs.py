@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import gzip
+import json
 import sys
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from earmark import Grammar, Vocabulary
+from earmark import Grammar, GrammarError, Vocabulary
 from earmark.cli.default_vocabulary import default_vocabulary
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
     from typing import TypeAlias
+
+    from earmark import SchemaReport
 
     Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
-KINDS = ("regex", "gbnf", "lark")
-SUFFIXES = {".regex": "regex", ".re": "regex", ".gbnf": "gbnf", ".lark": "lark"}
+Made = TypeVar("Made")
+
+KINDS = ("regex", "gbnf", "lark", "json_schema")
+SUFFIXES = {
+    ".regex": "regex",
+    ".re": "regex",
+    ".gbnf": "gbnf",
+    ".lark": "lark",
+    ".json": "json_schema",
+}
+
+#: What has no rules to start with, and what it is called.
+NO_RULES = {"regex": "regex", "json_schema": "JSON Schema"}
 
 
 class InputError(Exception):
@@ -30,13 +45,27 @@ def add_grammar(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "grammar",
         metavar="GRAMMAR",
-        help="a file (.lark, .gbnf, .regex, .re), '-' for standard input, or the grammar itself "
-        "after its kind, such as 'regex:[0-9]+'",
+        help="a file (.lark, .gbnf, .regex, .re, or .json for a JSON Schema), '-' for standard "
+        "input, or the grammar itself after its kind, such as 'regex:[0-9]+' or "
+        '\'json_schema:{"type": "integer"}\'',
     )
     parser.add_argument(
         "--kind", choices=KINDS, help="the file's language, if its name does not say"
     )
     parser.add_argument("--start", metavar="RULE", help="the rule to start with (Lark, GBNF)")
+    add_schema_options(parser)
+
+
+def add_schema_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the option that gives those of `Grammar.from_json_schema`."""
+    parser.add_argument(
+        "--option",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="an option of Grammar.from_json_schema, such as whitespace=compact, indent=2 or "
+        "formats=false; may be repeated",
+    )
 
 
 def add_tokenizer(parser: argparse.ArgumentParser, default: str) -> None:
@@ -52,13 +81,43 @@ def add_tokenizer(parser: argparse.ArgumentParser, default: str) -> None:
 def read_grammar(options: argparse.Namespace) -> Grammar:
     """The grammar that the options name."""
     kind, text = _kind_and_text(options.grammar, options.kind)
+    if options.start is not None and kind in NO_RULES:
+        raise InputError(f"--start is for Lark and GBNF grammars; a {NO_RULES[kind]} has no rules")
+    if options.option and kind != "json_schema":
+        raise InputError(f"--option is for JSON Schema; the grammar is {kind}")
     if kind == "regex":
-        if options.start is not None:
-            raise InputError("--start is for Lark and GBNF grammars; a regex has no rules")
         return Grammar.from_regex(text)
+    if kind == "json_schema":
+        return _with_options(Grammar.from_json_schema, text, options.option)
     if kind == "gbnf":
         return Grammar.from_gbnf(text, options.start or "root")
     return Grammar.from_lark(text, options.start or "start")
+
+
+def read_report(options: argparse.Namespace) -> SchemaReport:
+    """The report of the schema that the options name."""
+    _, text = _kind_and_text(options.grammar, "json_schema")
+    return _with_options(Grammar.schema_report, text, options.option)
+
+
+def _with_options(make: Callable[..., Made], text: str, given: list[str]) -> Made:
+    try:
+        return make(text, **dict(map(_option, given)))
+    except GrammarError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InputError(f"--option: {error}") from None
+
+
+def _option(text: str) -> tuple[str, Any]:
+    """Name and value: JSON where it is that, a str otherwise."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise InputError(f"--option is NAME=VALUE, not {text!r}")
+    try:
+        return name, json.loads(value)
+    except (ValueError, RecursionError):
+        return name, value
 
 
 def read_vocabulary(tokenizer: str | None) -> Vocabulary:

@@ -1,7 +1,7 @@
 //! The JSON Schema front end.
 
-#![allow(dead_code)]
-
+mod algebra;
+mod emit;
 mod format;
 mod load;
 mod model;
@@ -11,8 +11,15 @@ mod pattern;
 
 pub use options::{Escapes, FLEXIBLE, Options, PropertyOrder, Whitespace};
 
-use crate::error::GrammarError;
-use crate::grammar::Grammar;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::error::{GrammarError, GrammarErrorKind};
+use crate::grammar::{Grammar, GrammarBuilder};
+use algebra::{Algebra, Signed};
+use emit::Emitter;
+use load::{Loader, Role};
+use model::Keyword;
 
 /// A grammar from a schema, and what of the schema it does not enforce.
 #[derive(Debug)]
@@ -32,7 +39,7 @@ pub struct Finding {
     pub keyword: String,
     /// What becomes of it.
     pub status: Status,
-    /// Why it is not enforced; empty for those that are.
+    /// Why it is not enforced, or what of it is left out; empty for most.
     pub reason: String,
 }
 
@@ -49,12 +56,83 @@ pub enum Status {
 
 /// Reads a schema as a grammar.
 pub fn parse(schema: &str, options: &Options) -> Result<Parsed, GrammarError> {
-    let _ = (schema, options);
-    unimplemented!("being built")
+    let loader = Loader::new(schema, options)?;
+    let mut algebra = Algebra::new(loader, options);
+    let root = algebra.root()?;
+    let (grammar, algebra) =
+        Emitter::new(algebra).grammar(Signed { schema: root, positive: true })?;
+    let ignored = algebra.unsupported;
+    if options.reject_unsupported && !ignored.is_empty() {
+        return Err(refusal(&ignored));
+    }
+    Ok(Parsed { grammar, ignored })
 }
 
-/// What becomes of each keyword, without building the grammar.
+/// The error that lists what can't be enforced.
+fn refusal(findings: &[Finding]) -> GrammarError {
+    let mut message = String::from("the schema has what can't be enforced:");
+    for finding in findings {
+        message.push_str(&format!("\n  {}: {}", finding.pointer, finding.reason));
+    }
+    let first = findings.first().map_or("", |finding| &finding.pointer);
+    GrammarError::new(GrammarErrorKind::Unsupported, message)
+        .at_pointer(first)
+        .with_hint("take it out, or ignore what can't be enforced with unsupported=\"ignore\"")
+}
+
+/// The error for a schema whose grammar has no text: which keywords contradict each other, and
+/// where.
+pub fn why_empty(schema: &str, options: &Options) -> GrammarError {
+    let found = Loader::new(schema, options).and_then(|loader| {
+        let mut algebra = Algebra::new(loader, options);
+        let root = algebra.root()?;
+        Ok(algebra.why_empty(root))
+    });
+    found.unwrap_or_else(|error| error)
+}
+
+/// What becomes of each keyword that the schema leads to, in document order, without a grammar.
 pub fn report(schema: &str, options: &Options) -> Result<Vec<Finding>, GrammarError> {
-    let _ = (schema, options);
-    unimplemented!("being built")
+    let widened = Options { reject_unsupported: false, ..options.clone() };
+    let unsupported = parse(schema, &widened)?.ignored;
+    let by_place: HashMap<(&str, &str), &Finding> = unsupported
+        .iter()
+        .map(|finding| ((finding.pointer.as_str(), finding.keyword.as_str()), finding))
+        .collect();
+    let mut findings = Vec::new();
+    let mut loader = Loader::new(schema, options)?;
+    let mut keywords = Vec::new();
+    loader.walk_all(&mut |id, pointer, keyword, role| {
+        keywords.push((id, pointer.clone(), keyword.to_owned(), role));
+    })?;
+    for (id, pointer, keyword, role) in keywords {
+        let read = loader.schema(id)?;
+        let format = read.keywords.iter().find_map(|(read, _)| match read {
+            Keyword::Format(format) if keyword == "format" => Some(Rc::clone(format)),
+            _ => None,
+        });
+        let pointer = format!("{pointer}/{}", escaped(&keyword));
+        if let Some(&finding) = by_place.get(&(pointer.as_str(), keyword.as_str())) {
+            findings.push(finding.clone());
+            continue;
+        }
+        // Formats say nothing if they are not to be enforced, or not known.
+        let known = |name: &str| {
+            options.formats && format::expr(name, &mut GrammarBuilder::new()).is_some()
+        };
+        let enforced = role == Role::Keyword && format.as_deref().is_none_or(known);
+        let reason = format.as_deref().filter(|_| enforced).and_then(format::caveat);
+        findings.push(Finding {
+            pointer,
+            keyword,
+            status: if enforced { Status::Enforced } else { Status::Annotation },
+            reason: reason.unwrap_or_default().to_owned(),
+        });
+    }
+    Ok(findings)
+}
+
+/// A name as a part of a JSON pointer (RFC 6901, section 3).
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }

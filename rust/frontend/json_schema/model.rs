@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::load::Pointer;
 use super::number::Decimal;
 use crate::index::SchemaId;
 
@@ -40,9 +41,8 @@ pub(super) struct Types {
 /// A schema: the conjunction of its keywords. `true` has none; `false` is `Keyword::False` alone.
 #[derive(Clone, Debug)]
 pub(super) struct Schema {
-    /// Where it stands: a JSON pointer in its document, behind the document's URI if it is not the
-    /// root's document.
-    pub(super) pointer: Rc<str>,
+    /// Where it stands.
+    pub(super) pointer: Pointer,
     /// In the order of the document, but `unevaluated…` last.
     pub(super) keywords: Vec<(Keyword, &'static str)>,
 }
@@ -56,6 +56,9 @@ pub(super) enum Keyword {
     /// The schema `false`.
     False,
     Types(Types),
+    /// Beside `type: integer` in draft 4: a number has neither fraction nor exponent, not even
+    /// one without effect.
+    PlainNumbers,
     /// `enum`, and `const` as a list of one.
     Enum(Rc<[Value]>),
 
@@ -105,6 +108,8 @@ pub(super) enum Keyword {
         schema: SchemaId,
         min: u64,
         max: Option<u64>,
+        /// Whether the items found count as evaluated; not so in draft 2019-09.
+        evaluates: bool,
     },
     MinItems(u64),
     MaxItems(u64),
@@ -131,5 +136,21 @@ impl Types {
     /// Whether a type is listed.
     pub(super) fn contains(self, of: Type) -> bool {
         self.types & 1 << of as u8 != 0
+    }
+}
+
+impl Schema {
+    /// A schema that stands in no document.
+    pub(super) fn made(keywords: Vec<(Keyword, &'static str)>) -> Self {
+        Self { pointer: Pointer::default(), keywords }
+    }
+
+    /// The place of a keyword.
+    pub(super) fn pointer_to(&self, keyword: &str) -> String {
+        if keyword.is_empty() {
+            self.pointer.to_string()
+        } else {
+            format!("{}/{keyword}", self.pointer)
+        }
     }
 }

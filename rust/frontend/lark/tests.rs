@@ -97,7 +97,7 @@ fn ends(grammar: &Grammar, expr: ExprId, text: &[u8], at: usize) -> BTreeSet<usi
             }
             all
         }
-        Expr::Bytes(_) | Expr::Token(_) => BTreeSet::new(),
+        _ => BTreeSet::new(),
     }
 }
 

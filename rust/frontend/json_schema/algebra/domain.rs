@@ -1,0 +1,344 @@
+//! A schema as a formula over one JSON type.
+//!
+//! [`Algebra::evaluate`] walks the in-place keywords (`allOf`, `anyOf`, `oneOf`, `not`, `if`,
+//! `$ref`) with the operators of a [`Domain`] and asks it for the meaning of all others.
+
+use rustc_hash::FxHashMap;
+
+use super::{Algebra, Flags, Items, MAX_DEPTH, Numbers, Properties, Result, Signed, Strings};
+use crate::error::{GrammarError, GrammarErrorKind};
+use crate::frontend::json_schema::model::{Keyword, Schema};
+use crate::index::SchemaId;
+
+/// Sets of values of one JSON type.
+pub(in crate::frontend::json_schema) trait Domain: Clone {
+    /// Tells the domains apart in memos.
+    const NUMBER: u8;
+
+    /// All values of the type.
+    fn all() -> Self;
+    /// No value.
+    fn nothing() -> Self;
+    /// Whether it is plain that there is no value.
+    fn is_nothing(&self) -> bool;
+    /// The values in both sets.
+    fn and(self, other: Self, algebra: &mut Algebra<'_>) -> Result<Self>;
+    /// The values in either set.
+    fn or(self, other: Self, algebra: &mut Algebra<'_>) -> Result<Self>;
+
+    /// The values for which a keyword holds, or does not; `None` if it says nothing of this type.
+    /// In-place keywords never come here.
+    fn keyword(
+        algebra: &mut Algebra<'_>,
+        schema: &Schema,
+        keyword: &(Keyword, &'static str),
+        positive: bool,
+    ) -> Result<Option<Self>>;
+
+    /// Adds `unevaluatedProperties` or `unevaluatedItems` to what the other keywords of its schema
+    /// say (negated: what is left if the others hold and it does not).
+    fn unevaluated(
+        self,
+        _algebra: &mut Algebra<'_>,
+        _schema: &Schema,
+        _keyword: &(Keyword, &'static str),
+        _positive: bool,
+    ) -> Result<Self> {
+        Ok(self)
+    }
+
+    /// Whether a keyword is this type's `unevaluated…`.
+    fn is_unevaluated(_keyword: &Keyword) -> bool {
+        false
+    }
+
+    /// Forgets which parts have been evaluated.
+    #[must_use]
+    fn without_annotations(self) -> Self {
+        self
+    }
+
+    /// For each of some sets those of the others with which it may have a value in common; `None`
+    /// for a type whose sets are formulas, which need no such care.
+    fn overlaps(_algebra: &mut Algebra<'_>, _sets: &[&Self]) -> Result<Option<Vec<Vec<usize>>>> {
+        Ok(None)
+    }
+
+    /// The values for which exactly one schema holds.
+    ///
+    /// Lists of alternatives grow with each negation, so that one is only said of those that the
+    /// others do not exclude already.
+    fn one_of(algebra: &mut Algebra<'_>, schemas: &[SchemaId], collect: bool) -> Result<Self> {
+        let mut branches: Vec<(SchemaId, Self)> = Vec::new();
+        for &schema in schemas {
+            let set: Self = algebra.evaluate(Signed::yes(schema), collect)?;
+            if !set.is_nothing() {
+                branches.push((schema, set));
+            }
+        }
+        let sets: Vec<&Self> = branches.iter().map(|(_, set)| set).collect();
+        let Some(overlaps) = Self::overlaps(algebra, &sets)? else {
+            let schemas: Vec<SchemaId> = branches.iter().map(|&(schema, _)| schema).collect();
+            return Self::one_of_formulas(algebra, &schemas, collect);
+        };
+        let mut exactly = Self::nothing();
+        for (index, others) in overlaps.into_iter().enumerate() {
+            let mut set = branches[index].1.clone();
+            for other in others {
+                let not: Self = algebra.evaluate(Signed::no(branches[other].0), false)?;
+                set = set.and(not, algebra)?;
+            }
+            exactly = exactly.or(set, algebra)?;
+        }
+        Ok(exactly)
+    }
+
+    /// The same for sets whose negation is no larger than they are.
+    fn one_of_formulas(
+        algebra: &mut Algebra<'_>,
+        schemas: &[SchemaId],
+        collect: bool,
+    ) -> Result<Self> {
+        let (mut seen, mut not_seen, mut not_twice) = (Self::nothing(), Self::all(), Self::all());
+        for &schema in schemas {
+            let yes: Self = algebra.evaluate(Signed::yes(schema), collect)?;
+            let no: Self = algebra.evaluate(Signed::no(schema), collect)?;
+            let new = not_seen.clone().or(no.clone(), algebra)?;
+            not_twice = not_twice.and(new, algebra)?;
+            seen = seen.or(yes, algebra)?;
+            not_seen = not_seen.and(no, algebra)?;
+        }
+        seen.and(not_twice, algebra)
+    }
+
+    /// Where known sets are kept.
+    fn memo(memo: &mut Memo) -> &mut FxHashMap<Key, Self>;
+}
+
+/// A domain, a schema, its sign, and whether annotations are collected.
+pub(in crate::frontend::json_schema) type Key = (u8, Signed, bool);
+
+/// Sets that are known.
+#[derive(Default)]
+pub(in crate::frontend::json_schema) struct Memo {
+    pub(super) flags: FxHashMap<Key, Flags>,
+    pub(super) numbers: FxHashMap<Key, Numbers>,
+    pub(super) strings: FxHashMap<Key, Strings>,
+    pub(super) items: FxHashMap<Key, Items>,
+    pub(super) properties: FxHashMap<Key, Properties>,
+}
+
+impl Algebra<'_> {
+    /// The values of a type for which a schema holds, or does not. With `collect` it also says
+    /// which of their parts have been evaluated.
+    pub(in crate::frontend::json_schema) fn evaluate<D: Domain>(
+        &mut self,
+        signed: Signed,
+        collect: bool,
+    ) -> Result<D> {
+        let key = (D::NUMBER, signed, collect);
+        if let Some(known) = D::memo(&mut self.memo).get(&key) {
+            return Ok(known.clone());
+        }
+        let schema = self.schema(signed.schema)?;
+        if !self.open.insert(key) {
+            return Err(GrammarError::new(
+                GrammarErrorKind::Unsupported,
+                "a schema refers to itself without any content between",
+            )
+            .at_pointer(schema.pointer_to(""))
+            .with_hint("put the reference into a property or an item"));
+        }
+        if self.open.len() > MAX_DEPTH {
+            return Err(GrammarError::new(
+                GrammarErrorKind::Limit,
+                format!(
+                    "more than {MAX_DEPTH} references and combinations lead from one schema to another"
+                ),
+            )
+            .at_pointer(schema.pointer_to("")));
+        }
+        let collect =
+            collect || schema.keywords.iter().any(|(keyword, _)| D::is_unevaluated(keyword));
+        let set: D = if signed.positive {
+            self.conjunction(&schema, collect)
+        } else {
+            self.negation(&schema, collect)
+        }?;
+        self.open.remove(&key);
+        D::memo(&mut self.memo).insert(key, set.clone());
+        Ok(set)
+    }
+
+    /// The values of a type for which all of some schemas hold.
+    pub(in crate::frontend::json_schema) fn evaluate_all<D: Domain>(
+        &mut self,
+        goal: &[Signed],
+    ) -> Result<D> {
+        let mut set = D::all();
+        for &part in goal {
+            if set.is_nothing() {
+                break;
+            }
+            let part = self.evaluate(part, false)?;
+            set = set.and(part, self)?;
+        }
+        Ok(set)
+    }
+
+    /// What a schema's own keywords say comes before what it takes from others, so that the order
+    /// of its properties does, and so that alternatives fall away early.
+    fn conjunction<D: Domain>(&mut self, schema: &Schema, collect: bool) -> Result<D> {
+        let mut set = D::all();
+        for in_place in [false, true] {
+            for keyword in &schema.keywords {
+                if set.is_nothing() {
+                    return Ok(set);
+                }
+                if is_in_place(&keyword.0) != in_place || D::is_unevaluated(&keyword.0) {
+                    continue;
+                }
+                if let Some(part) = self.keyword(schema, keyword, true, collect)? {
+                    set = set.and(part, self)?;
+                }
+            }
+        }
+        for keyword in &schema.keywords {
+            if D::is_unevaluated(&keyword.0) {
+                set = set.unevaluated(self, schema, keyword, true)?;
+            }
+        }
+        Ok(set)
+    }
+
+    fn negation<D: Domain>(&mut self, schema: &Schema, collect: bool) -> Result<D> {
+        let mut set = D::nothing();
+        for keyword in &schema.keywords {
+            let part = if D::is_unevaluated(&keyword.0) {
+                // The others hold and this one does not.
+                let mut others = schema.clone();
+                others.keywords.retain(|(other, _)| !D::is_unevaluated(other));
+                let rest: D = self.conjunction(&others, collect)?;
+                Some(rest.unevaluated(self, schema, keyword, false)?)
+            } else {
+                self.keyword(schema, keyword, false, collect)?
+            };
+            if let Some(part) = part {
+                set = set.or(part, self)?;
+            }
+        }
+        Ok(set.without_annotations())
+    }
+
+    fn keyword<D: Domain>(
+        &mut self,
+        schema: &Schema,
+        keyword: &(Keyword, &'static str),
+        positive: bool,
+        collect: bool,
+    ) -> Result<Option<D>> {
+        let set = match (&keyword.0, positive) {
+            (Keyword::False, true) => D::nothing(),
+            (Keyword::False, false) => D::all(),
+            (Keyword::Unsupported(reason), _) => {
+                self.refuse(schema, keyword.1, reason);
+                D::all()
+            }
+            (&Keyword::Ref(target), positive) => {
+                self.evaluate(Signed { schema: target, positive }, collect)?
+            }
+            (Keyword::AllOf(parts), true) => self.each(parts, true, collect)?,
+            (Keyword::AnyOf(parts), false) => self.each(parts, false, collect)?,
+            (Keyword::AllOf(parts), false) => self.some(parts, false, collect)?,
+            (Keyword::AnyOf(parts), true) if collect => self.some_together(parts)?,
+            (Keyword::AnyOf(parts), true) => self.some(parts, true, collect)?,
+            (Keyword::OneOf(parts), true) => D::one_of(self, parts, collect)?,
+            (Keyword::OneOf(parts), false) => self.not_one_of(parts)?,
+            (&Keyword::Not(schema), positive) => {
+                let set: D = self.evaluate(Signed { schema, positive: !positive }, false)?;
+                set.without_annotations()
+            }
+            (&Keyword::If { condition, then, otherwise }, positive) => {
+                if then.is_none() && otherwise.is_none() && !collect {
+                    return Ok(None);
+                }
+                let mut branch = |holds: bool, schema: Option<SchemaId>| -> Result<D> {
+                    let condition = Signed { schema: condition, positive: holds };
+                    let set: D = self.evaluate(condition, collect)?;
+                    match schema {
+                        Some(schema) => {
+                            let part = self.evaluate(Signed { schema, positive }, collect)?;
+                            set.and(part, self)
+                        }
+                        None if positive => Ok(set),
+                        None => Ok(D::nothing()),
+                    }
+                };
+                let (yes, no) = (branch(true, then)?, branch(false, otherwise)?);
+                yes.or(no, self)?
+            }
+            _ => return D::keyword(self, schema, keyword, positive),
+        };
+        Ok(Some(set))
+    }
+
+    fn each<D: Domain>(&mut self, parts: &[SchemaId], positive: bool, collect: bool) -> Result<D> {
+        let mut set = D::all();
+        for &schema in parts {
+            if set.is_nothing() {
+                break;
+            }
+            let part = self.evaluate(Signed { schema, positive }, collect)?;
+            set = set.and(part, self)?;
+        }
+        Ok(set)
+    }
+
+    fn some<D: Domain>(&mut self, parts: &[SchemaId], positive: bool, collect: bool) -> Result<D> {
+        let mut set = D::nothing();
+        for &schema in parts {
+            let part = self.evaluate(Signed { schema, positive }, collect)?;
+            set = set.or(part, self)?;
+        }
+        Ok(set)
+    }
+
+    /// `anyOf` where it matters which of the schemas hold: every selection of them. That the others
+    /// do not hold need not be said: what more they evaluate only allows more.
+    fn some_together<D: Domain>(&mut self, parts: &[SchemaId]) -> Result<D> {
+        let mut set = D::nothing();
+        for &schema in parts {
+            let part: D = self.evaluate(Signed::yes(schema), true)?;
+            let both = set.clone().and(part.clone(), self)?;
+            set = set.or(both, self)?.or(part, self)?;
+        }
+        Ok(set)
+    }
+
+    /// None of the schemas holds, or more than one.
+    fn not_one_of<D: Domain>(&mut self, parts: &[SchemaId]) -> Result<D> {
+        let (mut seen, mut twice) = (D::nothing(), D::nothing());
+        for &schema in parts {
+            let part: D = self.evaluate(Signed::yes(schema), false)?;
+            let both = seen.clone().and(part.clone(), self)?;
+            twice = twice.or(both, self)?;
+            seen = seen.or(part, self)?;
+        }
+        let none = self.each(parts, false, false)?;
+        twice.or(none, self)
+    }
+}
+
+/// Whether a keyword applies other schemas to the same value.
+fn is_in_place(keyword: &Keyword) -> bool {
+    matches!(
+        keyword,
+        Keyword::Ref(_)
+            | Keyword::AllOf(_)
+            | Keyword::AnyOf(_)
+            | Keyword::OneOf(_)
+            | Keyword::Not(_)
+            | Keyword::If { .. }
+            | Keyword::DependentSchemas(_)
+    )
+}

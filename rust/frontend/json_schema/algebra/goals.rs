@@ -1,0 +1,61 @@
+//! What a value must be: a conjunction of schemas and negated schemas.
+
+use std::rc::Rc;
+
+use super::{Algebra, Result};
+use crate::frontend::json_schema::model::Keyword;
+use crate::index::SchemaId;
+
+/// A schema, or its negation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::frontend::json_schema) struct Signed {
+    pub(in crate::frontend::json_schema) schema: SchemaId,
+    pub(in crate::frontend::json_schema) positive: bool,
+}
+
+impl Signed {
+    pub(super) fn yes(schema: SchemaId) -> Self {
+        Self { schema, positive: true }
+    }
+
+    pub(super) fn no(schema: SchemaId) -> Self {
+        Self { schema, positive: false }
+    }
+}
+
+/// All of these hold; sorted, each once. The empty conjunction is any value.
+pub(in crate::frontend::json_schema) type Goal = Rc<[Signed]>;
+
+impl Algebra<'_> {
+    /// The conjunction of some schemas, in one form: without schemas that say nothing, references
+    /// followed. `None` if it is plainly impossible.
+    pub(in crate::frontend::json_schema) fn goal(
+        &mut self,
+        parts: impl IntoIterator<Item = Signed>,
+    ) -> Result<Option<Goal>> {
+        let mut goal = Vec::new();
+        for mut part in parts {
+            // A cycle of references alone is found when the schema is looked into.
+            for _ in 0..super::MAX_DEPTH {
+                match self.schema(part.schema)?.keywords[..] {
+                    [(Keyword::Ref(target), _)] => part.schema = target,
+                    [(Keyword::Not(target), _)] => {
+                        part = Signed { schema: target, positive: !part.positive };
+                    }
+                    _ => break,
+                }
+            }
+            match (&self.schema(part.schema)?.keywords[..], part.positive) {
+                ([], true) | ([(Keyword::False, _)], false) => {}
+                ([], false) | ([(Keyword::False, _)], true) => return Ok(None),
+                _ => goal.push(part),
+            }
+        }
+        goal.sort_unstable();
+        goal.dedup();
+        if goal.windows(2).any(|pair| pair[0].schema == pair[1].schema) {
+            return Ok(None);
+        }
+        Ok(Some(goal.into()))
+    }
+}

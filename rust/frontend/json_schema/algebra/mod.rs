@@ -1,0 +1,188 @@
+//! The algebra of schemas: which values satisfy a conjunction of schemas and negated schemas.
+//!
+//! Takes schemas as `load` reads them; gives, for each JSON type by itself, the set of values in a
+//! form without negation, which `emit` writes as grammar. A schema is a boolean formula over its
+//! keywords; taken for one type, most keywords say nothing and fall away. `not` is pushed inward by
+//! dual operators, so that only single keywords are ever negated.
+//!
+//! Sets by type ([`Domain`]): `null` and booleans are three bits ([`flags`]); numbers are a formula
+//! over intervals and multiples ([`numbers`]); strings a regular language ([`strings`]); arrays and
+//! objects a list of alternatives, each a conjunction of what its parts must be ([`arrays`],
+//! [`objects`]). What the parts must be is again a conjunction of schemas ([`Goal`]), which is
+//! looked into only when it is needed: this is how recursion ends.
+//!
+//! Sources: Attouche et al., *Witness Generation for JSON Schema*, PVLDB 15 (2022), for the normal
+//! form; Habib et al., *Finding Data Compatibility Bugs with JSON Subschema Checks*, ISSTA 2021.
+//!
+//! A keyword that can't be enforced is noted and then true, negated or not, so that the set only
+//! grows.
+
+mod arrays;
+mod domain;
+mod empty;
+mod flags;
+mod goals;
+mod names;
+mod numbers;
+mod objects;
+mod strings;
+mod values;
+mod why;
+
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+pub(super) use arrays::{Items, List};
+pub(super) use domain::Domain;
+pub(super) use flags::Flags;
+pub(super) use goals::{Goal, Signed};
+pub(super) use names::{Known, Names};
+pub(super) use numbers::Numbers;
+pub(super) use objects::{Exists, Properties, Shape};
+pub(super) use strings::Strings;
+
+use super::load::Loader;
+use super::model::{Keyword, Schema};
+use super::options::Options;
+use super::{Finding, Status};
+use crate::compile::Languages;
+use crate::error::{GrammarError, GrammarErrorKind};
+use crate::grammar::GrammarBuilder;
+use crate::index::{ExprId, Id, SchemaId};
+
+/// How many in-place steps (`$ref`, `allOf`, …) may lead from a schema to what it says.
+const MAX_DEPTH: usize = 400;
+/// How many alternatives an array or object may have.
+const MAX_ALTERNATIVES: usize = 4_096;
+/// How often two alternatives may be put together for one grammar.
+const MAX_MERGES: usize = 100_000;
+/// Ids from here on are of schemas that the algebra made.
+const FIRST_MADE: u32 = 1 << 30;
+
+/// The result of an algebraic step.
+pub(super) type Result<T> = std::result::Result<T, GrammarError>;
+
+/// Schemas and what is known of them.
+pub(super) struct Algebra<'a> {
+    pub(super) options: &'a Options,
+    pub(super) builder: GrammarBuilder,
+    pub(super) languages: Languages,
+    loader: Loader<'a>,
+    read: FxHashMap<SchemaId, Rc<Schema>>,
+    /// Schemas made from values and conjunctions, from [`FIRST_MADE`] on.
+    made: Vec<Rc<Schema>>,
+    by_value: FxHashMap<super::model::Value, SchemaId>,
+    by_alternatives: FxHashMap<Rc<[SchemaId]>, SchemaId>,
+    /// The schema `false`, once it has been needed.
+    never: Option<SchemaId>,
+    memo: domain::Memo,
+    /// What is being evaluated: coming back to it means a reference cycle without content.
+    open: FxHashSet<domain::Key>,
+    empty: empty::Emptiness,
+    patterns: FxHashMap<Rc<str>, Option<ExprId>>,
+    formats: FxHashMap<Rc<str>, Option<ExprId>>,
+    merges: usize,
+    /// Whether whole numbers are written without fraction and exponent (draft 4).
+    pub(super) plain_numbers: bool,
+    /// What can't be enforced.
+    pub(super) unsupported: Vec<Finding>,
+}
+
+impl<'a> Algebra<'a> {
+    pub(super) fn new(loader: Loader<'a>, options: &'a Options) -> Self {
+        Self {
+            options,
+            builder: GrammarBuilder::new(),
+            languages: Languages::default(),
+            loader,
+            read: FxHashMap::default(),
+            made: Vec::new(),
+            by_value: FxHashMap::default(),
+            by_alternatives: FxHashMap::default(),
+            never: None,
+            memo: domain::Memo::default(),
+            open: FxHashSet::default(),
+            empty: empty::Emptiness::default(),
+            patterns: FxHashMap::default(),
+            formats: FxHashMap::default(),
+            merges: 0,
+            plain_numbers: false,
+            unsupported: Vec::new(),
+        }
+    }
+
+    /// The root schema.
+    pub(super) fn root(&mut self) -> Result<SchemaId> {
+        self.loader.root()
+    }
+
+    /// A schema's keywords.
+    pub(super) fn schema(&mut self, id: SchemaId) -> Result<Rc<Schema>> {
+        if id.0 >= FIRST_MADE {
+            return Ok(Rc::clone(&self.made[(id.0 - FIRST_MADE) as usize]));
+        }
+        if let Some(known) = self.read.get(&id) {
+            return Ok(Rc::clone(known));
+        }
+        let schema = self.loader.schema(id)?;
+        self.read.insert(id, Rc::clone(&schema));
+        Ok(schema)
+    }
+
+    /// A schema of these keywords.
+    fn make(&mut self, keywords: Vec<(Keyword, &'static str)>) -> SchemaId {
+        self.made.push(Rc::new(Schema::made(keywords)));
+        SchemaId::new(FIRST_MADE as usize + self.made.len() - 1)
+    }
+
+    /// The schema `false`.
+    pub(super) fn never(&mut self) -> SchemaId {
+        if let Some(known) = self.never {
+            return known;
+        }
+        let never = self.make(vec![(Keyword::False, "false")]);
+        self.never = Some(never);
+        never
+    }
+
+    /// A schema for values that satisfy one of several.
+    pub(super) fn any_of(&mut self, schemas: &[SchemaId]) -> SchemaId {
+        let schemas: Rc<[SchemaId]> = schemas.into();
+        if let Some(&known) = self.by_alternatives.get(&schemas) {
+            return known;
+        }
+        let made = self.make(vec![(Keyword::AnyOf(Rc::clone(&schemas)), "anyOf")]);
+        self.by_alternatives.insert(schemas, made);
+        made
+    }
+
+    /// Notes a keyword that can't be enforced.
+    pub(super) fn refuse(&mut self, schema: &Schema, keyword: &str, reason: &str) {
+        let pointer = schema.pointer_to(keyword);
+        if self.unsupported.iter().any(|f| f.pointer == pointer && f.keyword == keyword) {
+            return;
+        }
+        self.unsupported.push(Finding {
+            pointer,
+            keyword: keyword.to_owned(),
+            status: Status::Unsupported,
+            reason: reason.to_owned(),
+        });
+    }
+
+    /// Counts a step that may be repeated exponentially often.
+    fn count_merge(&mut self) -> Result<()> {
+        self.merges += 1;
+        if self.merges > MAX_MERGES {
+            return Err(GrammarError::new(
+                GrammarErrorKind::Limit,
+                format!(
+                    "`anyOf`, `oneOf`, `not` and their like combine in more than {MAX_MERGES} ways"
+                ),
+            )
+            .with_hint("say the same with fewer alternatives side by side"));
+        }
+        Ok(())
+    }
+}

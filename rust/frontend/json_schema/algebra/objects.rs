@@ -1,0 +1,522 @@
+//! Sets of objects: alternatives, each a conjunction of what its properties must be.
+
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::domain::{Domain, Key, Memo};
+use super::names::Names;
+use super::{Algebra, MAX_ALTERNATIVES, Result, Signed, Strings};
+use crate::error::{GrammarError, GrammarErrorKind};
+use crate::frontend::json_schema::model::{Keyword, Named, Schema, Type, Value};
+use crate::index::{ExprId, SchemaId};
+
+/// Objects that are in one of these sets.
+#[derive(Clone, Debug)]
+pub(in crate::frontend::json_schema) struct Properties(
+    pub(in crate::frontend::json_schema) Rc<[Shape]>,
+);
+
+/// Objects for which all of this holds.
+#[derive(Clone, Debug, Default)]
+pub(in crate::frontend::json_schema) struct Shape {
+    /// Properties of one name, if they are there, have a value for which a schema holds. The order
+    /// of the properties is the order in which names first come here.
+    pub(in crate::frontend::json_schema) named: Vec<(Rc<str>, Signed)>,
+    /// So have all properties with a name in a set.
+    pub(in crate::frontend::json_schema) wide: Vec<(Names, Signed)>,
+    /// Every name belongs to each of these.
+    pub(in crate::frontend::json_schema) names: Vec<Strings>,
+    /// These properties are there.
+    pub(in crate::frontend::json_schema) required: Vec<Rc<str>>,
+    /// There are properties like these.
+    pub(in crate::frontend::json_schema) exists: Vec<Exists>,
+    /// There are at least this many properties.
+    pub(in crate::frontend::json_schema) min: u64,
+    /// There are at most this many properties.
+    pub(in crate::frontend::json_schema) max: Option<u64>,
+    /// Whether an `additionalProperties` or its like has been met.
+    pub(in crate::frontend::json_schema) closed: bool,
+    /// The names whose properties have been evaluated.
+    evaluated: Vec<Names>,
+}
+
+/// There is a property with a name in a set and a value for which a schema holds.
+#[derive(Clone, Debug)]
+pub(in crate::frontend::json_schema) struct Exists {
+    pub(in crate::frontend::json_schema) names: Names,
+    pub(in crate::frontend::json_schema) value: Option<Signed>,
+}
+
+impl Shape {
+    fn is_any(&self) -> bool {
+        self.named.is_empty()
+            && self.wide.is_empty()
+            && self.names.is_empty()
+            && self.required.is_empty()
+            && self.exists.is_empty()
+            && self.min == 0
+            && self.max.is_none()
+            && self.evaluated.is_empty()
+            && !self.closed
+    }
+
+    /// Whether it plainly says nothing that another one does not say.
+    fn includes(&self, other: &Self) -> bool {
+        self.wide.len() <= other.wide.len()
+            && self.exists.is_empty()
+            && self.names.is_empty()
+            && self.evaluated.is_empty()
+            && other.evaluated.is_empty()
+            && self.min <= other.min
+            && self.max.is_none_or(|max| other.max.is_some_and(|other| other <= max))
+            && self.closed == other.closed
+            && self.named.iter().all(|named| other.named.contains(named))
+            && self.required.iter().all(|name| other.required.contains(name))
+            && self
+                .wide
+                .iter()
+                .zip(&other.wide)
+                .all(|(own, other)| own.1 == other.1 && own.0.is_plainly(&other.0))
+    }
+
+    /// What holds for both.
+    fn merge(&self, other: &Self) -> Self {
+        let mut both = self.clone();
+        both.named.extend(other.named.iter().cloned());
+        both.wide.extend(other.wide.iter().cloned());
+        both.names.extend(other.names.iter().cloned());
+        let known: FxHashSet<&str> = self.required.iter().map(|name| &**name).collect();
+        both.required
+            .extend(other.required.iter().filter(|name| !known.contains(&***name)).cloned());
+        both.exists.extend(other.exists.iter().cloned());
+        both.min = both.min.max(other.min);
+        both.max = [both.max, other.max].into_iter().flatten().min();
+        both.closed |= other.closed;
+        both.evaluated.extend(other.evaluated.iter().cloned());
+        both
+    }
+}
+
+impl Properties {
+    fn one(shape: Shape) -> Self {
+        Self(Rc::new([shape]))
+    }
+
+    fn of(shapes: Vec<Shape>) -> Result<Self> {
+        if shapes.len() > MAX_ALTERNATIVES {
+            return Err(too_many());
+        }
+        Ok(Self(shapes.into()))
+    }
+}
+
+fn too_many() -> GrammarError {
+    GrammarError::new(
+        GrammarErrorKind::Limit,
+        format!("an object or array has more than {MAX_ALTERNATIVES} alternatives"),
+    )
+    .with_hint("say the same with fewer alternatives side by side")
+}
+
+impl Domain for Properties {
+    const NUMBER: u8 = 4;
+
+    fn all() -> Self {
+        Self::one(Shape::default())
+    }
+
+    fn nothing() -> Self {
+        Self(Rc::new([]))
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn and(self, other: Self, algebra: &mut Algebra<'_>) -> Result<Self> {
+        match (&*self.0, &*other.0) {
+            ([], _) => return Ok(self),
+            (_, []) => return Ok(other),
+            ([one], _) if one.is_any() => return Ok(other),
+            (_, [one]) if one.is_any() => return Ok(self),
+            ([left], [right]) => return Ok(Self::one(left.merge(right))),
+            _ => {}
+        }
+        let mut both = Vec::new();
+        for left in &*self.0 {
+            for right in &*other.0 {
+                algebra.count_merge()?;
+                let shape = left.merge(&algebra.news(left, right)?);
+                if !algebra.is_empty_object(&shape)? {
+                    both.push(shape);
+                }
+            }
+        }
+        Self::of(without_special_cases(both))
+    }
+
+    fn or(self, other: Self, _: &mut Algebra<'_>) -> Result<Self> {
+        if self.is_nothing() {
+            return Ok(other);
+        }
+        if other.is_nothing() {
+            return Ok(self);
+        }
+        // What has been evaluated is not to be lost.
+        let plain = |set: &Self| set.0.iter().all(|shape| shape.evaluated.is_empty());
+        if plain(&self) && plain(&other) {
+            for set in [&self, &other] {
+                if set.0.iter().any(Shape::is_any) {
+                    return Ok(set.clone());
+                }
+            }
+        }
+        Self::of(self.0.iter().chain(&*other.0).cloned().collect())
+    }
+
+    fn keyword(
+        algebra: &mut Algebra<'_>,
+        schema: &Schema,
+        keyword: &(Keyword, &'static str),
+        positive: bool,
+    ) -> Result<Option<Self>> {
+        match &keyword.0 {
+            Keyword::Types(types) => {
+                let holds = types.contains(Type::Object) == positive;
+                Ok(Some(if holds { Self::all() } else { Self::nothing() }))
+            }
+            Keyword::Enum(values) => {
+                let objects: Vec<SchemaId> = values
+                    .iter()
+                    .filter(|value| matches!(value, Value::Object(_)))
+                    .map(|value| algebra.only(value))
+                    .collect();
+                let mut set = if positive { Self::nothing() } else { Self::all() };
+                for schema in objects {
+                    let part: Self = algebra.evaluate(Signed { schema, positive }, false)?;
+                    set = if positive { set.or(part, algebra)? } else { set.and(part, algebra)? };
+                }
+                Ok(Some(set))
+            }
+            Keyword::DependentSchemas(schemas) => {
+                let mut set = if positive { Self::all() } else { Self::nothing() };
+                for (name, schema) in &**schemas {
+                    let holds = Signed { schema: *schema, positive };
+                    let holds: Self = algebra.evaluate(holds, positive)?;
+                    let there = Self::one(required([name]));
+                    if positive {
+                        let part = Self::one(algebra.absent(name))
+                            .or(there.and(holds, algebra)?, algebra)?;
+                        set = set.and(part, algebra)?;
+                    } else {
+                        let part = there.and(holds, algebra)?;
+                        set = set.or(part, algebra)?;
+                    }
+                }
+                Ok(Some(set))
+            }
+            Keyword::DependentRequired(lists) => {
+                let mut set = if positive { Self::all() } else { Self::nothing() };
+                for (name, needed) in &**lists {
+                    if positive {
+                        let both = required(std::iter::once(name).chain(&**needed));
+                        let absent = Self::one(algebra.absent(name));
+                        set = set.and(absent.or(Self::one(both), algebra)?, algebra)?;
+                    } else {
+                        for other in &**needed {
+                            let part = algebra.absent(other).merge(&required([name]));
+                            set = set.or(Self::one(part), algebra)?;
+                        }
+                    }
+                }
+                Ok(Some(set))
+            }
+            keyword_ if positive => {
+                Ok(algebra.properties_hold(schema, keyword_, keyword.1)?.map(Self::one))
+            }
+            keyword_ => match algebra.properties_fail(schema, keyword_, keyword.1)? {
+                Some(shapes) => Self::of(shapes).map(Some),
+                None => Ok(None),
+            },
+        }
+    }
+
+    fn unevaluated(
+        self,
+        algebra: &mut Algebra<'_>,
+        schema: &Schema,
+        (keyword, name): &(Keyword, &'static str),
+        positive: bool,
+    ) -> Result<Self> {
+        let &Keyword::UnevaluatedProperties(value) = keyword else { return Ok(self) };
+        if !positive && self.0.len() > 1 {
+            algebra.refuse(
+                schema,
+                name,
+                "negated, and which properties it means depends on others",
+            );
+            return Ok(self);
+        }
+        let mut shapes = Vec::new();
+        for shape in &*self.0 {
+            let mut shape = shape.clone();
+            let rest = match &shape.evaluated[..] {
+                [] => Names::All,
+                evaluated => Names::Rest(evaluated.into()),
+            };
+            if positive {
+                shape.wide.push((rest, Signed::yes(value)));
+                shape.evaluated = vec![Names::All];
+                shape.closed = true;
+            } else {
+                shape.exists.push(Exists { names: rest, value: Some(Signed::no(value)) });
+            }
+            if !algebra.is_empty_object(&shape)? {
+                shapes.push(shape);
+            }
+        }
+        Self::of(shapes)
+    }
+
+    fn is_unevaluated(keyword: &Keyword) -> bool {
+        matches!(keyword, Keyword::UnevaluatedProperties(_))
+    }
+
+    fn without_annotations(self) -> Self {
+        if self.0.iter().all(|shape| shape.evaluated.is_empty()) {
+            return self;
+        }
+        let forget = |shape: &Shape| Shape { evaluated: Vec::new(), ..shape.clone() };
+        Self(self.0.iter().map(forget).collect())
+    }
+
+    fn overlaps(algebra: &mut Algebra<'_>, sets: &[&Self]) -> Result<Option<Vec<Vec<usize>>>> {
+        let mut overlaps = algebra.possibly_common(sets)?;
+        for (index, others) in overlaps.iter_mut().enumerate() {
+            let mut met = Vec::new();
+            for &other in &*others {
+                if sets[index].meets(sets[other], algebra)? {
+                    met.push(other);
+                }
+            }
+            *others = met;
+        }
+        Ok(Some(overlaps))
+    }
+
+    fn memo(memo: &mut Memo) -> &mut FxHashMap<Key, Self> {
+        &mut memo.properties
+    }
+}
+
+impl Properties {
+    /// Whether there may be objects in both sets.
+    fn meets(&self, other: &Self, algebra: &mut Algebra<'_>) -> Result<bool> {
+        for left in &*self.0 {
+            for right in &*other.0 {
+                algebra.count_merge()?;
+                if !algebra.is_empty_object(&left.merge(right))? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Shapes that no other one includes, as far as that is plain to see.
+fn without_special_cases(shapes: Vec<Shape>) -> Vec<Shape> {
+    /// More are not compared with each other.
+    const MAX_COMPARED: usize = 256;
+    if shapes.len() > MAX_COMPARED {
+        return shapes;
+    }
+    let mut kept: Vec<Shape> = Vec::new();
+    for shape in shapes {
+        if kept.iter().any(|known| known.includes(&shape)) {
+            continue;
+        }
+        kept.retain(|known| !shape.includes(known));
+        kept.push(shape);
+    }
+    kept
+}
+
+fn required<'n>(names: impl IntoIterator<Item = &'n Rc<str>>) -> Shape {
+    let mut required: Vec<Rc<str>> = Vec::new();
+    for name in names {
+        if !required.contains(name) {
+            required.push(Rc::clone(name));
+        }
+    }
+    Shape { required, ..Shape::default() }
+}
+
+impl Algebra<'_> {
+    /// What of a shape another one does not say already about the values of its properties.
+    fn news(&mut self, said: &Shape, shape: &Shape) -> Result<Shape> {
+        let mut news = shape.clone();
+        news.named.clear();
+        for (name, value) in &shape.named {
+            let known = said.named.iter().filter(|(known, _)| known == name);
+            let mut against: Vec<Signed> = known.map(|&(_, value)| value).collect();
+            if against.is_empty() {
+                news.named.push((Rc::clone(name), *value));
+                continue;
+            }
+            if against.contains(value) {
+                continue;
+            }
+            against.push(Signed { positive: !value.positive, ..*value });
+            let implied = match self.goal(against)? {
+                Some(goal) => self.is_empty_goal(&goal)?,
+                None => true,
+            };
+            if !implied {
+                news.named.push((Rc::clone(name), *value));
+            }
+        }
+        Ok(news)
+    }
+
+    /// Objects without a property.
+    fn absent(&mut self, name: &Rc<str>) -> Shape {
+        let never = Signed::yes(self.never());
+        Shape { named: vec![(Rc::clone(name), never)], ..Shape::default() }
+    }
+
+    /// The languages of a list of patterns; `None` if one can't be enforced.
+    fn name_patterns(&mut self, schema: &Schema, patterns: &Named) -> Result<Option<Rc<[ExprId]>>> {
+        let mut languages = Vec::new();
+        for (pattern, _) in &**patterns {
+            match self.pattern(schema, "patternProperties", pattern)? {
+                Some(language) => languages.push(language),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(languages.into()))
+    }
+
+    /// The set of names that a schema allows.
+    fn property_names(&mut self, schema: SchemaId, positive: bool) -> Result<Strings> {
+        self.evaluate(Signed { schema, positive }, false)
+    }
+
+    /// The objects for which a keyword holds.
+    fn properties_hold(
+        &mut self,
+        schema: &Schema,
+        keyword: &Keyword,
+        name: &'static str,
+    ) -> Result<Option<Shape>> {
+        let mut shape = Shape::default();
+        match keyword {
+            Keyword::Properties(properties) => {
+                for (name, schema) in &**properties {
+                    shape.named.push((Rc::clone(name), Signed::yes(*schema)));
+                    shape.evaluated.push(Names::One(Rc::clone(name)));
+                }
+            }
+            Keyword::PatternProperties(patterns) => {
+                for (pattern, value) in &**patterns {
+                    if let Some(language) = self.pattern(schema, name, pattern)? {
+                        shape.wide.push((Names::Pattern(language), Signed::yes(*value)));
+                        shape.evaluated.push(Names::Pattern(language));
+                    }
+                }
+            }
+            Keyword::AdditionalProperties { schema: value, names, patterns } => {
+                shape.closed = true;
+                if let Some(languages) = self.name_patterns(schema, patterns)? {
+                    let others = Names::Others(Rc::clone(names), languages);
+                    shape.wide.push((others.clone(), Signed::yes(*value)));
+                    shape.evaluated.push(others);
+                }
+            }
+            &Keyword::PropertyNames(value) => {
+                let names = self.property_names(value, true)?;
+                if names.is_all() {
+                    return Ok(None);
+                }
+                shape.names.push(names);
+            }
+            Keyword::Required(names) => shape = required(&**names),
+            &Keyword::MinProperties(min) => shape.min = min,
+            &Keyword::MaxProperties(max) => shape.max = Some(max),
+            _ => return Ok(None),
+        }
+        Ok(Some(shape))
+    }
+
+    /// The objects for which a keyword does not hold.
+    fn properties_fail(
+        &mut self,
+        schema: &Schema,
+        keyword: &Keyword,
+        name: &'static str,
+    ) -> Result<Option<Vec<Shape>>> {
+        let exists = |names: Names, value: Option<Signed>| Shape {
+            exists: vec![Exists { names, value }],
+            ..Shape::default()
+        };
+        let mut shapes = Vec::new();
+        match keyword {
+            Keyword::Properties(properties) => {
+                for (name, value) in &**properties {
+                    let mut shape = required([name]);
+                    shape.named.push((Rc::clone(name), Signed::no(*value)));
+                    shapes.push(shape);
+                }
+            }
+            Keyword::PatternProperties(patterns) => {
+                for (pattern, value) in &**patterns {
+                    match self.pattern(schema, name, pattern)? {
+                        Some(language) => {
+                            shapes.push(exists(Names::Pattern(language), Some(Signed::no(*value))));
+                        }
+                        None => shapes.push(Shape::default()),
+                    }
+                }
+            }
+            Keyword::AdditionalProperties { schema: value, names, patterns } => {
+                match self.name_patterns(schema, patterns)? {
+                    Some(languages) => {
+                        let others = Names::Others(Rc::clone(names), languages);
+                        shapes.push(exists(others, Some(Signed::no(*value))));
+                    }
+                    None => shapes.push(Shape::default()),
+                }
+            }
+            &Keyword::PropertyNames(value) => {
+                let names = self.property_names(value, false)?;
+                if !names.is_nothing() {
+                    shapes.push(exists(Names::In(names), None));
+                }
+            }
+            Keyword::Required(names) => {
+                for name in &**names {
+                    let absent = self.absent(name);
+                    shapes.push(absent);
+                }
+            }
+            &Keyword::MinProperties(min) => {
+                if let Some(max) = min.checked_sub(1) {
+                    shapes.push(Shape { max: Some(max), ..Shape::default() });
+                }
+            }
+            &Keyword::MaxProperties(max) => {
+                shapes.push(Shape { min: max.saturating_add(1), ..Shape::default() });
+            }
+            _ => return Ok(None),
+        }
+        // What is plainly impossible is left out: `not: {properties: {a: true}}`.
+        let mut possible = Vec::new();
+        for shape in shapes {
+            if !self.is_empty_object(&shape)? {
+                possible.push(shape);
+            }
+        }
+        Ok(Some(possible))
+    }
+}

@@ -1,0 +1,197 @@
+//! Sets of values → grammar.
+//!
+//! Takes what [`Algebra`] says of a schema, type by type; gives one symbol for each conjunction of
+//! schemas, made when it is first referred to, so that recursive schemas become recursive rules and
+//! equal parts are one. Strings and numbers are terminals ([`spelling`], `number`); arrays and
+//! objects are rules over them ([`array`], [`object`]); [`layout`] knows the punctuation and white
+//! space.
+//!
+//! Each terminal is one lexeme: a name with its quotes and colon, a separator with the white space
+//! behind it. What can never be completed is left to the compiler's reduction.
+
+mod array;
+mod layout;
+mod object;
+mod spelling;
+mod unique;
+
+use rustc_hash::FxHashMap;
+
+use super::algebra::{Algebra, Flags, Goal, Items, Numbers, Properties, Result, Signed, Strings};
+use super::number::{self, NumberOptions, NumberSet};
+use super::options::Whitespace;
+use crate::grammar::{Grammar, SymbolKind};
+use crate::index::{ExprId, SymbolId};
+use crate::span::Span;
+use layout::Layout;
+
+/// Deeper than this nothing is indented: such values are not offered.
+const MAX_INDENTED: u32 = 64;
+
+pub(super) struct Emitter<'a> {
+    algebra: Algebra<'a>,
+    /// The values met so far, by what they must be and by how deep they are indented; `None` where
+    /// there is no such value.
+    values: FxHashMap<(Goal, u32), Option<ExprId>>,
+    /// Arrays and objects whose rules are still to be made.
+    open: Vec<(Containers, SymbolId)>,
+    layouts: FxHashMap<u32, Layout>,
+    spelled: FxHashMap<ExprId, ExprId>,
+    terminals: FxHashMap<ExprId, ExprId>,
+    numbers: FxHashMap<NumberSet, ExprId>,
+}
+
+/// A rule to be made.
+struct Containers {
+    scalars: Vec<ExprId>,
+    items: Items,
+    properties: Properties,
+    depth: u32,
+}
+
+impl<'a> Emitter<'a> {
+    pub(super) fn new(algebra: Algebra<'a>) -> Self {
+        Self {
+            algebra,
+            values: FxHashMap::default(),
+            open: Vec::new(),
+            layouts: FxHashMap::default(),
+            spelled: FxHashMap::default(),
+            terminals: FxHashMap::default(),
+            numbers: FxHashMap::default(),
+        }
+    }
+
+    /// The grammar of a schema, and what was needed to make it.
+    pub(super) fn grammar(mut self, root: Signed) -> Result<(Grammar, Algebra<'a>)> {
+        let start = self.algebra.builder.declare("json", SymbolKind::Rule, Span::default());
+        let value = self.value([root], 0)?;
+        let body = match value {
+            Some(value) => {
+                let around = self.layout(0).around;
+                self.algebra.builder.seq(&[around, value, around])
+            }
+            None => self.algebra.builder.alt(&[]),
+        };
+        self.algebra.builder.define(start, body);
+        while let Some((containers, symbol)) = self.open.pop() {
+            let body = self.containers(&containers)?;
+            self.algebra.builder.define(symbol, body);
+        }
+        let builder = std::mem::take(&mut self.algebra.builder);
+        Ok((builder.finish(start), self.algebra))
+    }
+
+    /// Values for which all of some schemas hold; `None` if it is plain that there are none.
+    fn value(
+        &mut self,
+        parts: impl IntoIterator<Item = Signed>,
+        depth: u32,
+    ) -> Result<Option<ExprId>> {
+        let depth = if self.is_indented() { depth } else { 0 };
+        let Some(goal) = self.algebra.goal(parts)? else { return Ok(None) };
+        if let Some(&known) = self.values.get(&(goal.clone(), depth)) {
+            return Ok(known);
+        }
+        let scalars = self.scalars(&goal)?;
+        let items = self.algebra.evaluate_all::<Items>(&goal)?;
+        let properties = self.algebra.evaluate_all::<Properties>(&goal)?;
+        let value = if items.0.is_empty() && properties.0.is_empty() {
+            match scalars[..] {
+                [] => None,
+                _ => Some(self.algebra.builder.alt(&scalars)),
+            }
+        } else {
+            let symbol = self.algebra.builder.declare("value", SymbolKind::Rule, Span::default());
+            self.open.push((Containers { scalars, items, properties, depth }, symbol));
+            Some(self.algebra.builder.symbol(symbol))
+        };
+        self.values.insert((goal, depth), value);
+        Ok(value)
+    }
+
+    /// The terminals of a goal: at most one for literals, numbers and strings.
+    fn scalars(&mut self, goal: &Goal) -> Result<Vec<ExprId>> {
+        let mut scalars = Vec::new();
+        let flags = self.algebra.evaluate_all::<Flags>(goal)?;
+        for (_, text) in flags.members() {
+            scalars.push(self.literal(text));
+        }
+        let numbers = self.algebra.evaluate_all::<Numbers>(goal)?;
+        scalars.extend(self.number(numbers.0)?);
+        let strings = self.algebra.evaluate_all::<Strings>(goal)?;
+        scalars.extend(self.string(&strings));
+        Ok(scalars)
+    }
+
+    /// A terminal of one text.
+    fn literal(&mut self, text: &str) -> ExprId {
+        let body = self.algebra.builder.literal(text.as_bytes());
+        self.terminal(text, body)
+    }
+
+    fn number(&mut self, set: NumberSet) -> Result<Option<ExprId>> {
+        if matches!(set, NumberSet::Nothing) {
+            return Ok(None);
+        }
+        if let Some(&known) = self.numbers.get(&set) {
+            return Ok(Some(known));
+        }
+        let options = NumberOptions {
+            max_digits: self.algebra.options.max_number_digits,
+            integer_fractions: self.algebra.options.integer_fractions
+                && !self.algebra.plain_numbers,
+        };
+        let body = number::expr(&set, &options, &mut self.algebra.builder)?;
+        let terminal = self.terminal("number", body);
+        self.numbers.insert(set, terminal);
+        Ok(Some(terminal))
+    }
+
+    fn string(&mut self, strings: &Strings) -> Option<ExprId> {
+        if matches!(strings, Strings::Words(words) if words.is_empty()) {
+            return None;
+        }
+        let expr = strings.expr(&mut self.algebra.builder);
+        let content = self.spell(expr);
+        let quote = self.algebra.builder.literal(b"\"");
+        let body = self.algebra.builder.seq(&[quote, content, quote]);
+        let name = match strings {
+            Strings::Words(words) if words.len() == 1 => format!("{:?}", words[0]),
+            _ => "string".to_owned(),
+        };
+        Some(self.terminal(&name, body))
+    }
+
+    /// A terminal with this body, and this name if it is new.
+    fn terminal(&mut self, name: &str, body: ExprId) -> ExprId {
+        if let Some(&known) = self.terminals.get(&body) {
+            return known;
+        }
+        let symbol = self.algebra.builder.declare(name, SymbolKind::Terminal, Span::default());
+        self.algebra.builder.define(symbol, body);
+        let terminal = self.algebra.builder.symbol(symbol);
+        self.terminals.insert(body, terminal);
+        terminal
+    }
+
+    fn containers(&mut self, containers: &Containers) -> Result<ExprId> {
+        let Containers { scalars, items, properties, depth } = containers;
+        let mut alternatives = scalars.clone();
+        if !self.is_indented() || *depth < MAX_INDENTED {
+            for list in &*items.0 {
+                alternatives.extend(self.array(list, *depth)?);
+            }
+            for shape in &*properties.0 {
+                alternatives.extend(self.object(shape, *depth)?);
+            }
+        }
+        alternatives.sort_unstable();
+        alternatives.dedup();
+        Ok(self.algebra.builder.alt(&alternatives))
+    }
+
+    fn is_indented(&self) -> bool {
+        matches!(self.algebra.options.whitespace, Whitespace::Fixed { indent: Some(_), .. })
+    }
+}

@@ -1,0 +1,484 @@
+//! Objects: a shape → rules.
+//!
+//! The named properties come in their order, each at most once, then all others; or in any order.
+//! The state between two properties is how far we are in the order and, only where the shape asks
+//! for it, how many properties there have been and which of those that must exist have been seen.
+
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::algebra::{Domain, Exists, Known, Names, Result, Shape, Signed, Strings};
+use super::Emitter;
+use crate::error::{GrammarError, GrammarErrorKind};
+use crate::frontend::json_schema::options::PropertyOrder;
+use crate::grammar::{Unordered, UnorderedItem};
+use crate::index::ExprId;
+
+/// A pattern with at most this many names is a list of names.
+const MAX_WORDS: usize = 64;
+/// How many patterns of names one object may have.
+const MAX_PATTERNS: usize = 10;
+/// How many properties "there must be one like this" may be said of.
+const MAX_EXISTS: usize = 6;
+/// How many states the properties of one object may have.
+const MAX_STATES: usize = 100_000;
+
+/// What a property may be: which of the properties that must exist it is, and its text.
+type Variant = (u32, ExprId);
+
+/// A named property.
+struct Slot {
+    variants: Vec<Variant>,
+    required: bool,
+    /// Whether its name has a place in the order; if not, it comes among the others.
+    in_order: bool,
+}
+
+/// How many properties count and what must be among them.
+struct Bounds {
+    /// Bits of all that must exist.
+    exists: u32,
+    min: usize,
+    max: Option<usize>,
+}
+
+impl Emitter<'_> {
+    /// The objects of a shape; `None` if there are none.
+    pub(super) fn object(&mut self, shape: &Shape, depth: u32) -> Result<Option<ExprId>> {
+        if shape.exists.len() > MAX_EXISTS {
+            return Err(limit(&format!(
+                "more than {MAX_EXISTS} properties must exist whose name is not given"
+            )));
+        }
+        let Some(slots) = self.slots(shape, depth)? else { return Ok(None) };
+        let names: Vec<Rc<str>> = slots.iter().map(|(name, _)| Rc::clone(name)).collect();
+        let open = self.open_properties(shape, &names, depth)?;
+        let slots: Vec<Slot> = slots
+            .into_iter()
+            .map(|(_, slot)| slot)
+            .filter(|slot| !slot.variants.is_empty())
+            .collect();
+        let needed = slots.iter().filter(|slot| slot.required).count();
+        let clip = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        let (min, max) = (clip(shape.min), shape.max.map(clip));
+        let bounds = Bounds {
+            exists: (1 << shape.exists.len()) - 1,
+            // There is at least one, where there are any.
+            min: if min <= needed.max(1) { 0 } else { min },
+            max: max.filter(|&max| !open.is_empty() || max < slots.len()),
+        };
+        if max.is_some_and(|max| max < needed || max < min) {
+            return Ok(None);
+        }
+        let body = match self.algebra.options.property_order {
+            PropertyOrder::Schema => {
+                let (first, others): (Vec<Slot>, Vec<Slot>) =
+                    slots.into_iter().partition(|slot| slot.in_order);
+                let (others, _) = items(&others, &open, bounds.exists.count_ones());
+                self.ordered(&first, &others, &bounds, depth)?
+            }
+            PropertyOrder::Any => self.unordered(&slots, &open, &bounds, depth),
+        };
+        let layout = self.layout(depth);
+        let empty = needed == 0 && min == 0 && bounds.exists == 0;
+        let mut alternatives = Vec::new();
+        if empty {
+            alternatives.push(layout.empty_object);
+        }
+        if let Some(body) = body.filter(|_| bounds.max != Some(0)) {
+            let parts = [layout.open_object, body, layout.close_object];
+            alternatives.push(self.algebra.builder.seq(&parts));
+        }
+        Ok((!alternatives.is_empty()).then(|| self.algebra.builder.alt(&alternatives)))
+    }
+
+    /// The named properties; `None` if one that must be there can't be.
+    fn slots(&mut self, shape: &Shape, depth: u32) -> Result<Option<Vec<(Rc<str>, Slot)>>> {
+        let mut by_name: FxHashMap<&str, Vec<Signed>> = FxHashMap::default();
+        let mut order: Vec<Rc<str>> = Vec::new();
+        let mut seen: FxHashSet<Rc<str>> = FxHashSet::default();
+        let mut add = |name: &Rc<str>| {
+            if seen.insert(Rc::clone(name)) {
+                order.push(Rc::clone(name));
+            }
+        };
+        for (name, value) in &shape.named {
+            by_name.entry(name).or_default().push(*value);
+            add(name);
+        }
+        shape.required.iter().for_each(&mut add);
+        let in_order = order.len();
+        let mut add = |name: &Rc<str>| {
+            if seen.insert(Rc::clone(name)) {
+                order.push(Rc::clone(name));
+            }
+        };
+        let mut languages = Vec::new();
+        for names in names_of(shape) {
+            names.visit(&mut add, &mut |language| languages.push(language));
+        }
+        for strings in &shape.names {
+            match strings {
+                Strings::Words(words) => words.iter().for_each(&mut add),
+                &Strings::Regular(language) => languages.push(language),
+                Strings::Except(_) => {}
+            }
+        }
+        languages.sort_unstable();
+        languages.dedup();
+        for language in languages {
+            if let Some(words) = Strings::Regular(language).words(MAX_WORDS, &mut self.algebra)? {
+                words.iter().for_each(&mut add);
+            }
+        }
+        let required: FxHashSet<&str> = shape.required.iter().map(|name| &**name).collect();
+        let mut slots = Vec::new();
+        for (index, name) in order.into_iter().enumerate() {
+            let in_order = index < in_order;
+            let required = required.contains(&*name);
+            let known = Known::Name(&name);
+            let mut parts = by_name.get(&*name).cloned().unwrap_or_default();
+            parts.extend(self.algebra.wide_values(shape, &known)?);
+            let mut variants = Vec::new();
+            if self.algebra.is_name_allowed(shape, &name)? {
+                let key = Strings::Words(Rc::new([Rc::clone(&name)]));
+                variants = self.variants(&shape.exists, &known, &parts, depth)?;
+                if !variants.is_empty() {
+                    let key = self.key(&key, depth);
+                    for (_, value) in &mut variants {
+                        *value = self.algebra.builder.seq(&[key, *value]);
+                    }
+                }
+            }
+            if required && variants.is_empty() {
+                return Ok(None);
+            }
+            slots.push((name, Slot { variants, required, in_order }));
+        }
+        Ok(Some(slots))
+    }
+
+    /// The values of a property, by which of the properties that must exist it is taken for.
+    fn variants(
+        &mut self,
+        exists: &[Exists],
+        name: &Known<'_>,
+        parts: &[Signed],
+        depth: u32,
+    ) -> Result<Vec<Variant>> {
+        let mut variants: Vec<Variant> = Vec::new();
+        // What asks for nothing but a name is taken along.
+        let (mut free, mut costly) = (0, Vec::new());
+        for (index, exists) in exists.iter().enumerate() {
+            if exists.names.contains(name, &mut self.algebra)? {
+                match exists.value {
+                    None => free |= 1 << index,
+                    Some(value) => costly.push((1 << index, value)),
+                }
+            }
+        }
+        for selection in 0..1u32 << costly.len() {
+            let chosen = costly.iter().enumerate().filter(|(at, _)| selection >> at & 1 == 1);
+            let bits = chosen.clone().fold(free, |bits, (_, (bit, _))| bits | bit);
+            let parts = parts.iter().copied().chain(chosen.map(|(_, &(_, value))| value));
+            if let Some(value) = self.value(parts, depth + 1)? {
+                variants.push((bits, value));
+            }
+        }
+        Ok(variants)
+    }
+
+    /// A name with its quotes and colon.
+    fn key(&mut self, names: &Strings, depth: u32) -> ExprId {
+        let expr = names.expr(&mut self.algebra.builder);
+        let spelled = self.spell(expr);
+        let colon = self.layout(depth).colon;
+        let builder = &mut self.algebra.builder;
+        let quote = builder.literal(b"\"");
+        let body = builder.seq(&[quote, spelled, quote, colon]);
+        match names {
+            Strings::Words(words) if words.len() == 1 => {
+                let name = format!("{:?}:", words[0]);
+                self.terminal(&name, body)
+            }
+            _ => self.terminal("name:", body),
+        }
+    }
+
+    /// The properties with a name that is none of the given ones. Names are told apart by which
+    /// patterns they match; names whose values must be the same come together.
+    fn open_properties(
+        &mut self,
+        shape: &Shape,
+        names: &[Rc<str>],
+        depth: u32,
+    ) -> Result<Vec<Variant>> {
+        if shape.names.iter().any(|names| matches!(names, Strings::Words(_))) {
+            return Ok(Vec::new());
+        }
+        let mut patterns: Vec<ExprId> = Vec::new();
+        for names in names_of(shape) {
+            names.visit(&mut |_| {}, &mut |language| patterns.push(language));
+        }
+        patterns.sort_unstable();
+        patterns.dedup();
+        let mut many = Vec::new();
+        for pattern in patterns {
+            if Strings::Regular(pattern).words(MAX_WORDS, &mut self.algebra)?.is_none() {
+                many.push(pattern);
+            }
+        }
+        if many.len() > MAX_PATTERNS {
+            return Err(limit(&format!(
+                "an object has more than {MAX_PATTERNS} patterns of names"
+            )));
+        }
+        let closed =
+            !shape.closed && !self.algebra.options.additional_properties && !shape.named.is_empty();
+        let mut groups: Vec<(Vec<Variant>, Vec<ExprId>)> = Vec::new();
+        for (all, none) in self.cells(&many)? {
+            if closed && all.is_empty() {
+                continue;
+            }
+            let known = Known::Open(&all);
+            let parts = self.algebra.wide_values(shape, &known)?;
+            let variants = self.variants(&shape.exists, &known, &parts, depth)?;
+            if variants.is_empty() {
+                continue;
+            }
+            let language = if all.is_empty() {
+                let any = Strings::all().expr(&mut self.algebra.builder);
+                self.algebra.builder.and(&[any], &none)
+            } else {
+                self.algebra.builder.and(&all, &none)
+            };
+            match groups.iter_mut().find(|(known, _)| *known == variants) {
+                Some((_, languages)) => languages.push(language),
+                None => groups.push((variants, vec![language])),
+            }
+        }
+        let whole = groups.len() == 1 && groups[0].1.len() == 1 << many.len();
+        let mut open = Vec::new();
+        for (variants, languages) in groups {
+            let mut language = if whole {
+                Strings::all()
+            } else {
+                Strings::Regular(self.algebra.builder.alt(&languages))
+            };
+            for names in &shape.names {
+                language = language.and(names.clone(), &mut self.algebra)?;
+            }
+            let language = language.and(Strings::Except(names.into()), &mut self.algebra)?;
+            let key = self.key(&language, depth);
+            for (bits, value) in variants {
+                open.push((bits, self.algebra.builder.seq(&[key, value])));
+            }
+        }
+        Ok(open)
+    }
+
+    /// The ways in which a name can match some patterns and not others.
+    fn cells(&mut self, patterns: &[ExprId]) -> Result<Vec<(Vec<ExprId>, Vec<ExprId>)>> {
+        let mut cells = vec![(Vec::new(), Vec::new())];
+        for &pattern in patterns {
+            let mut split = Vec::new();
+            for (all, none) in cells {
+                let (mut with, mut without): (Vec<ExprId>, Vec<ExprId>) =
+                    (all.clone(), none.clone());
+                with.push(pattern);
+                without.push(pattern);
+                split.push((with, none));
+                split.push((all, without));
+            }
+            cells = Vec::new();
+            for (all, none) in split {
+                let possible = all.is_empty() || all.len() + none.len() == 1 || {
+                    let language = self.algebra.builder.and(&all, &none);
+                    !self.algebra.languages.is_empty(&self.algebra.builder, language)?
+                };
+                if possible {
+                    cells.push((all, none));
+                }
+            }
+        }
+        Ok(cells)
+    }
+
+    /// Properties in any order.
+    fn unordered(
+        &mut self,
+        slots: &[Slot],
+        open: &[Variant],
+        bounds: &Bounds,
+        depth: u32,
+    ) -> Option<ExprId> {
+        let separator = self.layout(depth).comma;
+        let (items, marks) = items(slots, open, bounds.exists.count_ones());
+        if items.is_empty() {
+            return None;
+        }
+        let clip = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        Some(self.algebra.builder.unordered(Unordered {
+            items: items.into(),
+            separator,
+            marks,
+            min: clip(bounds.min).max(1),
+            max: bounds.max.map(clip),
+        }))
+    }
+
+    /// Named properties in their order, then the others. At least one in all.
+    fn ordered(
+        &mut self,
+        slots: &[Slot],
+        open: &[UnorderedItem],
+        bounds: &Bounds,
+        depth: u32,
+    ) -> Result<Option<ExprId>> {
+        let comma = self.layout(depth).comma;
+        // Counts past this are alike, or impossible.
+        let most = match bounds.max {
+            Some(max) => max.min(slots.len()),
+            None => bounds.min.min(slots.len()),
+        };
+        let sets = bounds.exists as usize + 1;
+        let states = (most + 1).saturating_mul(sets);
+        if states.saturating_mul(slots.len() + 1) > MAX_STATES {
+            return Err(limit("an object counts too many properties"));
+        }
+        let state = |count: usize, bits: u32| count * sets + bits as usize;
+        let after =
+            |count: usize| if bounds.max.is_some() { count + 1 } else { (count + 1).min(most) };
+        // For each state what follows after a comma, and what follows after a property.
+        let mut next: Vec<Option<ExprId>> = vec![None; states];
+        let mut tail: Vec<Option<ExprId>> = vec![None; states];
+        for count in 0..=most {
+            for bits in 0..=bounds.exists {
+                let (first, rest) = self.only_open(open, bounds, bits, count, comma);
+                next[state(count, bits)] = first;
+                tail[state(count, bits)] = rest;
+            }
+        }
+        let mut required_later = false;
+        for slot in slots.iter().rev() {
+            required_later |= slot.required;
+            let (mut now, mut then) = (vec![None; states], vec![None; states]);
+            for count in 0..=most {
+                for bits in 0..=bounds.exists {
+                    let mut alternatives = Vec::new();
+                    for &(found, property) in &slot.variants {
+                        let count = after(count);
+                        if count > most {
+                            continue;
+                        }
+                        if let Some(rest) = tail[state(count, bits | found)] {
+                            alternatives.push(self.algebra.builder.seq(&[property, rest]));
+                        }
+                    }
+                    if !slot.required {
+                        alternatives.extend(next[state(count, bits)]);
+                    }
+                    let here = self.one_of(alternatives);
+                    now[state(count, bits)] = here;
+                    let mut alternatives = Vec::new();
+                    if !required_later && bits == bounds.exists && count >= bounds.min {
+                        alternatives.push(self.algebra.builder.empty());
+                    }
+                    if let Some(here) = here {
+                        alternatives.push(self.algebra.builder.seq(&[comma, here]));
+                    }
+                    then[state(count, bits)] = self.one_of(alternatives);
+                }
+            }
+            (next, tail) = (now, then);
+        }
+        Ok(next[state(0, 0)])
+    }
+
+    /// What may come when all properties of the order lie behind: at least one property, or commas
+    /// and properties, when `count` properties have been and those of `bits` have been seen.
+    fn only_open(
+        &mut self,
+        open: &[UnorderedItem],
+        bounds: &Bounds,
+        bits: u32,
+        count: usize,
+        comma: ExprId,
+    ) -> (Option<ExprId>, Option<ExprId>) {
+        let clip = |count: usize| u32::try_from(count).unwrap_or(u32::MAX - 1);
+        let least = clip(bounds.min.saturating_sub(count));
+        let most = bounds.max.map(|max| clip(max - count));
+        let complete = bits == bounds.exists;
+        let empty = self.algebra.builder.empty();
+        if open.is_empty() || most == Some(0) {
+            return (None, (complete && least == 0).then_some(empty));
+        }
+        if complete && open.iter().all(|item| item.once.is_none()) {
+            let any = self.one_of(open.iter().map(|item| item.expr).collect()).unwrap_or(empty);
+            let builder = &mut self.algebra.builder;
+            let more = builder.seq(&[comma, any]);
+            let rest = builder.repeat(more, least, most);
+            let after = builder.repeat(more, least.saturating_sub(1), most.map(|most| most - 1));
+            return (Some(builder.seq(&[any, after])), Some(rest));
+        }
+        // The marks that are still to be set, in new numbers.
+        let missing: Vec<u32> =
+            (0..u32::BITS).filter(|mark| (bounds.exists & !bits) >> mark & 1 == 1).collect();
+        let mut items = open.to_vec();
+        for item in &mut items {
+            let marks = (0..).zip(&missing).filter(|(_, mark)| item.marks.contains(mark));
+            item.marks = marks.map(|(new, _)| new).collect();
+        }
+        let some = self.algebra.builder.unordered(Unordered {
+            items: items.into(),
+            separator: comma,
+            marks: missing.len() as u32,
+            min: least.max(1),
+            max: most,
+        });
+        let builder = &mut self.algebra.builder;
+        let rest = builder.seq(&[comma, some]);
+        let rest = if complete && least == 0 { builder.repeat(rest, 0, Some(1)) } else { rest };
+        (Some(some), Some(rest))
+    }
+
+    /// One of some expressions; `None` of none.
+    pub(super) fn one_of(&mut self, mut alternatives: Vec<ExprId>) -> Option<ExprId> {
+        alternatives.sort_unstable();
+        alternatives.dedup();
+        (!alternatives.is_empty()).then(|| self.algebra.builder.alt(&alternatives))
+    }
+}
+
+/// Properties in any order, and how many marks they set: one for each that must exist, then one for
+/// each that is required.
+fn items(slots: &[Slot], open: &[Variant], exists: u32) -> (Vec<UnorderedItem>, u32) {
+    let bits = |bits: u32| (0..exists).filter(move |bit| bits >> bit & 1 == 1);
+    let (mut items, mut marks) = (Vec::new(), exists);
+    for (once, slot) in slots.iter().enumerate() {
+        let own = slot.required.then(|| {
+            marks += 1;
+            marks - 1
+        });
+        for &(found, expr) in &slot.variants {
+            let marks = bits(found).chain(own).collect();
+            items.push(UnorderedItem { expr, once: Some(once as u32), marks });
+        }
+    }
+    for &(found, expr) in open {
+        items.push(UnorderedItem { expr, once: None, marks: bits(found).collect() });
+    }
+    (items, marks)
+}
+
+/// The sets of names that a shape tells apart.
+fn names_of(shape: &Shape) -> impl Iterator<Item = &Names> {
+    let wide = shape.wide.iter().map(|(names, _)| names);
+    wide.chain(shape.exists.iter().map(|exists| &exists.names))
+}
+
+pub(super) fn limit(message: &str) -> GrammarError {
+    GrammarError::new(GrammarErrorKind::Limit, message)
+        .with_hint("say the same with fewer patterns, counts or alternatives")
+}

@@ -1,0 +1,194 @@
+//! `uniqueItems`, as far as a grammar can tell: over a finite set of items.
+
+use super::super::algebra::{Domain, Flags, Items, List, Numbers, Properties, Result, Strings};
+use super::Emitter;
+use crate::frontend::json_schema::algebra::{Algebra, Goal, Signed};
+use crate::frontend::json_schema::model::Value;
+use crate::frontend::json_schema::number::NumberSet;
+use crate::grammar::{Unordered, UnorderedItem};
+use crate::index::ExprId;
+use std::rc::Rc;
+
+/// How many different items there may be.
+const MAX_VALUES: usize = 512;
+/// How many arrays may be listed one by one.
+const MAX_ARRAYS: usize = 2_000;
+
+impl Emitter<'_> {
+    /// The arrays of a list without equal items: `Some` if they are all found, `None` if they are
+    /// those without that condition, because it can't be enforced (then that is noted) or because
+    /// it follows from the rest.
+    #[expect(clippy::option_option, reason = "whether it was done, and whether there are any")]
+    pub(super) fn unique(&mut self, list: &List, depth: u32) -> Result<Option<Option<ExprId>>> {
+        let own = Self::places(list)?;
+        let tail = self.algebra.goal(Self::at(list, usize::MAX - 1))?;
+        let mut places = Vec::new();
+        for place in 0..own {
+            match self.algebra.goal(Self::at(list, place))? {
+                Some(goal) => places.push(goal),
+                None => break,
+            }
+        }
+        let ends = places.len() < own
+            || tail.is_none()
+            || {
+                let tail = tail.clone().unwrap_or_else(|| Rc::new([]));
+                self.algebra.is_empty_goal(&tail)?
+            }
+            || list.max.is_some_and(|max| max <= places.len() as u64);
+        if ends {
+            if let Some(max) = list.max {
+                places.truncate(usize::try_from(max).unwrap_or(usize::MAX));
+            }
+            if self.are_apart(&places)? {
+                return Ok(None);
+            }
+            if list.contains.is_empty()
+                && let Some(arrays) = self.listed(list, &places, depth)?
+            {
+                return Ok(Some(arrays));
+            }
+        } else if let Some(tail) = tail
+            && places.iter().all(|place| *place == tail)
+            && let Some(arrays) = self.any_order(list, &tail, depth)?
+        {
+            return Ok(Some(arrays));
+        }
+        if let Some(schema) = &list.unique_at {
+            let reason = "no grammar can tell that the items of an infinite set differ";
+            self.algebra.refuse(schema, "uniqueItems", reason);
+        }
+        Ok(None)
+    }
+
+    /// Whether no two of some goals have a value in common.
+    fn are_apart(&mut self, goals: &[Goal]) -> Result<bool> {
+        if goals.len() > 16 {
+            return Ok(false);
+        }
+        for (index, goal) in goals.iter().enumerate() {
+            for other in &goals[..index] {
+                let both: Vec<Signed> = goal.iter().chain(&**other).copied().collect();
+                if let Some(both) = self.algebra.goal(both)?
+                    && !self.algebra.is_empty_goal(&both)?
+                {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Items of one finite set, each at most once.
+    #[expect(clippy::option_option, reason = "as above")]
+    fn any_order(
+        &mut self,
+        list: &List,
+        goal: &Goal,
+        depth: u32,
+    ) -> Result<Option<Option<ExprId>>> {
+        let Some(values) = self.algebra.finite(goal)? else { return Ok(None) };
+        // Marks say that there is one of a kind, not how many.
+        let countable = |min: u64, max: Option<u64>| min <= 1 && max.is_none();
+        if !list.contains.iter().all(|kind| countable(kind.min, kind.max) && kind.from == 0) {
+            return Ok(None);
+        }
+        let kinds: Vec<Signed> =
+            list.contains.iter().filter(|kind| kind.min > 0).map(|kind| kind.value).collect();
+        let mut items = Vec::new();
+        for (once, value) in values.iter().enumerate() {
+            let only = self.algebra.only(value);
+            let Some(expr) = self.value([Signed { schema: only, positive: true }], depth + 1)?
+            else {
+                continue;
+            };
+            let mut marks = Vec::new();
+            for (mark, &kind) in kinds.iter().enumerate() {
+                let both = [kind, Signed { schema: only, positive: true }];
+                if let Some(goal) = self.algebra.goal(both)?
+                    && !self.algebra.is_empty_goal(&goal)?
+                {
+                    marks.push(mark as u32);
+                }
+            }
+            items.push(UnorderedItem { expr, once: Some(once as u32), marks: marks.into() });
+        }
+        let clip = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+        let separator = self.layout(depth).comma;
+        let body = (!items.is_empty()).then(|| {
+            self.algebra.builder.unordered(Unordered {
+                items: items.into(),
+                separator,
+                marks: kinds.len() as u32,
+                min: clip(list.min).max(1),
+                max: list.max.map(clip),
+            })
+        });
+        let empty = list.min == 0 && kinds.is_empty();
+        Ok(Some(self.bracketed(body, empty, depth)))
+    }
+
+    /// Arrays of few places with few values each, one by one.
+    #[expect(clippy::option_option, reason = "as above")]
+    fn listed(
+        &mut self,
+        list: &List,
+        places: &[Goal],
+        depth: u32,
+    ) -> Result<Option<Option<ExprId>>> {
+        let mut arrays: Vec<Vec<Value>> = vec![Vec::new()];
+        let mut all = arrays.clone();
+        for place in places {
+            let Some(values) = self.algebra.finite(place)? else { return Ok(None) };
+            let mut longer = Vec::new();
+            for array in &arrays {
+                for value in values.iter().filter(|value| !array.contains(value)) {
+                    longer.push(array.iter().chain([value]).cloned().collect::<Vec<Value>>());
+                }
+            }
+            all.extend(longer.iter().cloned());
+            arrays = longer;
+            if all.len() > MAX_ARRAYS {
+                return Ok(None);
+            }
+        }
+        let comma = self.layout(depth).comma;
+        let mut bodies = Vec::new();
+        for array in all.iter().filter(|array| !array.is_empty() && array.len() as u64 >= list.min)
+        {
+            let mut parts = Vec::new();
+            for value in array {
+                let schema = self.algebra.only(value);
+                if !parts.is_empty() {
+                    parts.push(comma);
+                }
+                parts.extend(self.value([Signed { schema, positive: true }], depth + 1)?);
+            }
+            bodies.push(self.algebra.builder.seq(&parts));
+        }
+        let body = self.one_of(bodies);
+        Ok(Some(self.bracketed(body, list.min == 0, depth)))
+    }
+}
+
+impl Algebra<'_> {
+    /// The values of a goal, if they are few and none is an array or object.
+    fn finite(&mut self, goal: &Goal) -> Result<Option<Vec<Value>>> {
+        if !self.evaluate_all::<Items>(goal)?.is_nothing()
+            || !self.evaluate_all::<Properties>(goal)?.is_nothing()
+        {
+            return Ok(None);
+        }
+        let flags = self.evaluate_all::<Flags>(goal)?;
+        let mut values: Vec<Value> = flags.members().map(|(value, _)| value).collect();
+        let numbers = self.evaluate_all::<Numbers>(goal)?;
+        if !matches!(numbers.0, NumberSet::Nothing) {
+            let Some(numbers) = numbers.0.values(MAX_VALUES) else { return Ok(None) };
+            values.extend(numbers.into_iter().map(Value::Number));
+        }
+        let strings = self.evaluate_all::<Strings>(goal)?;
+        let Some(words) = strings.words(MAX_VALUES, self)? else { return Ok(None) };
+        values.extend(words.iter().cloned().map(Value::String));
+        Ok((values.len() <= MAX_VALUES).then_some(values))
+    }
+}

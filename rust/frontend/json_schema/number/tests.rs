@@ -1,0 +1,192 @@
+//! What is spelled is what belongs to the set: checked with exact decimals, number by number.
+
+use super::*;
+use crate::compile::Languages;
+
+/// Says which of some texts an expression has.
+struct Spelled {
+    builder: GrammarBuilder,
+    languages: Languages,
+    expr: ExprId,
+}
+
+impl Spelled {
+    fn new(set: &NumberSet, integer_fractions: bool) -> Self {
+        let mut builder = GrammarBuilder::new();
+        let options = NumberOptions { max_digits: Some(40), integer_fractions };
+        let expr = expr(set, &options, &mut builder).unwrap();
+        Self { builder, languages: Languages::default(), expr }
+    }
+
+    fn has(&mut self, text: &str) -> bool {
+        self.languages.matches(&self.builder, self.expr, text.as_bytes()).unwrap()
+    }
+}
+
+fn d(text: &str) -> Decimal {
+    Decimal::parse(text).unwrap()
+}
+
+fn at_least(text: &str) -> NumberSet {
+    NumberSet::Minimum { bound: d(text), exclusive: false }
+}
+
+fn at_most(text: &str) -> NumberSet {
+    NumberSet::Maximum { bound: d(text), exclusive: false }
+}
+
+fn above(text: &str) -> NumberSet {
+    NumberSet::Minimum { bound: d(text), exclusive: true }
+}
+
+#[track_caller]
+fn check(set: &NumberSet, yes: &[&str], no: &[&str]) {
+    let mut spelled = Spelled::new(set, true);
+    for text in yes {
+        assert!(spelled.has(text), "{text} belongs to {set:?}");
+    }
+    for text in no {
+        assert!(!spelled.has(text), "{text} does not belong to {set:?}");
+    }
+}
+
+#[test]
+fn bounds() {
+    check(
+        &at_least("0.5"),
+        &["0.5", "0.75", "1", "12.25", "0.50", "5e-1", "1e2"],
+        &["0.4", "0.49999", "-1", ".5", "0,5"],
+    );
+    check(
+        &above("0"),
+        &["0.1", "0.000001", "1", "250.5", "1e-9"],
+        &["0", "0.0", "-0", "-0.1", "0e3"],
+    );
+    check(&at_most("-4"), &["-4", "-4.1", "-400", "-4.0"], &["-3.9", "-3", "0", "4", "-0"]);
+    let both = NumberSet::and([at_least("1e-07"), at_most("1e+21")]);
+    check(
+        &both,
+        &["0.0000001", "1", "1000000", "1e21", "1e-7", "1e+21"],
+        &["0", "-1", "0.00000001", "1e22", "1e-8"],
+    );
+    let both = NumberSet::and([above("-1.5"), at_most("2.25")]);
+    check(
+        &both,
+        &["-1.49", "-1.4999", "0", "-0", "2.25", "2.250", "2", "-1", "1e-300"],
+        &["-1.5", "-1.50", "2.251", "3", "2.2501"],
+    );
+}
+
+#[test]
+fn whole_numbers() {
+    let texts = ["0", "-0", "7", "-12", "1.0", "1e2", "1e+16", "1.5e16", "1e308", "-2.0"];
+    check(&NumberSet::Integer, &texts, &["1.5", "01", "1.5e0", "", "-", "1e-2"]);
+    let mut strict = Spelled::new(&NumberSet::Integer, false);
+    assert!(strict.has("-7") && !strict.has("1.0") && !strict.has("1e2"));
+    let range = NumberSet::and([NumberSet::Integer, at_least("0"), at_most("100")]);
+    check(&range, &["0", "100", "99", "1.0", "1e2", "7e1"], &["101", "-1", "100.5", "1e3", "2e2"]);
+    let not_zero = NumberSet::and([NumberSet::Integer, NumberSet::not(NumberSet::Value(d("0")))]);
+    check(&not_zero, &["1", "-1", "10", "100"], &["0", "-0", "0.0", "0e5"]);
+    let big = NumberSet::and([NumberSet::Integer, at_most("9223372036854775807")]);
+    check(
+        &big,
+        &["9223372036854775807", "9223372036854775799"],
+        &["9223372036854775808", "10000000000000000000"],
+    );
+}
+
+#[test]
+fn multiples() {
+    let half = NumberSet::MultipleOf(d("0.5"));
+    check(&half, &["1.5", "2", "-0.5", "0", "3.0", "2.50"], &["1.3", "0.25", "2.51"]);
+    let cents = NumberSet::MultipleOf(d("0.01"));
+    check(&cents, &["19.99", "0.01", "5", "1.100"], &["0.001", "1.999"]);
+    let range = NumberSet::and([NumberSet::Integer, NumberSet::MultipleOf(d("7")), at_most("50")]);
+    check(&range, &["0", "49", "-7", "7.0"], &["56", "8", "-1"]);
+    let thousands = NumberSet::MultipleOf(d("1000"));
+    check(&thousands, &["0", "1000", "-20000", "12000.0"], &["100", "1001", "10"]);
+    let odd = NumberSet::MultipleOf(d("500000"));
+    check(&odd, &["500000", "1500000", "10000000"], &["50000", "1250000"]);
+    let not_even =
+        NumberSet::and([NumberSet::Integer, NumberSet::not(NumberSet::MultipleOf(d("2")))]);
+    check(&not_even, &["1", "-7", "13"], &["0", "2", "10", "1.5"]);
+    let tiny = NumberSet::and([NumberSet::Integer, NumberSet::MultipleOf(d("1e-8"))]);
+    check(&tiny, &["12391239123", "0"], &["0.5"]);
+}
+
+#[test]
+fn values_and_emptiness() {
+    let set = NumberSet::and([NumberSet::Integer, at_least("1"), at_most("5")]);
+    assert_eq!(set.values(10).unwrap().len(), 5);
+    assert_eq!(NumberSet::Integer.values(10), None);
+    assert!(NumberSet::and([at_least("5"), at_most("4")]).is_empty());
+    assert!(NumberSet::and([NumberSet::Integer, above("1"), at_most("1.5")]).is_empty());
+    assert!(!NumberSet::and([above("1"), at_most("1.5")]).is_empty());
+    let values = NumberSet::or([NumberSet::Value(d("1.5")), NumberSet::Value(d("3"))]);
+    assert_eq!(values.values(10).unwrap(), [d("1.5"), d("3")]);
+}
+
+#[test]
+fn random_formulas_are_exact() {
+    let bounds = ["-12", "-1.5", "-0.05", "0", "0.5", "0.75", "3", "9.99", "10", "99", "120.5"];
+    let steps = ["1", "2", "0.5", "0.25", "3", "10", "7", "0.3"];
+    let mut texts: Vec<String> = Vec::new();
+    for whole in [
+        "0", "1", "2", "3", "4", "7", "9", "10", "11", "12", "20", "98", "99", "100", "119", "120",
+        "121",
+    ] {
+        for fraction in [
+            "", ".0", ".5", ".05", ".04", ".06", ".25", ".75", ".99", ".990", ".991", ".49", ".3",
+            ".50",
+        ] {
+            texts.push(format!("{whole}{fraction}"));
+            texts.push(format!("-{whole}{fraction}"));
+        }
+    }
+    for mantissa in ["1", "5", "7.5", "1.2", "9.99", "1.205"] {
+        for power in ["e0", "e1", "E+2", "e-1", "e-02", "e20"] {
+            texts.push(format!("{mantissa}{power}"));
+            texts.push(format!("-{mantissa}{power}"));
+        }
+    }
+    let mut seed = 17u64;
+    let mut next = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below
+    };
+    for _ in 0..300 {
+        let mut parts: Vec<NumberSet> = Vec::new();
+        for _ in 0..=next(4) {
+            let bound = d(bounds[next(bounds.len())]);
+            let exclusive = next(2) == 0;
+            let mut part = match next(5) {
+                0 => NumberSet::Minimum { bound, exclusive },
+                1 => NumberSet::Maximum { bound, exclusive },
+                2 => NumberSet::Value(bound),
+                3 => NumberSet::Integer,
+                _ => NumberSet::MultipleOf(d(steps[next(steps.len())])),
+            };
+            if next(4) == 0 {
+                part = NumberSet::not(part);
+            }
+            if next(3) == 0
+                && let Some(other) = parts.pop()
+            {
+                part = NumberSet::or([part, other]);
+            }
+            parts.push(part);
+        }
+        let set = NumberSet::and(parts);
+        let mut spelled = Spelled::new(&set, true);
+        for text in &texts {
+            let belongs = set.contains(&d(text));
+            let has = spelled.has(text);
+            assert!(belongs || !has, "{text} does not belong to {set:?}");
+            // Exponents are not offered for all sets; plain decimals are.
+            assert!(has || !belongs || text.contains(['e', 'E']), "{text} belongs to {set:?}");
+        }
+        if set.is_empty() {
+            assert!(!texts.iter().any(|text| set.contains(&d(text))), "{set:?}");
+        }
+    }
+}
