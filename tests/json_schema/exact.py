@@ -103,7 +103,7 @@ def dump_any(value: Any, random: Random, *, exponents: bool) -> str:
         text = str(value)
         if random.random() < 0.7 or "E" in text:
             return text
-        if text == "0":
+        if not value:
             return random.choice(["0", "-0", "0.0", "-0.00", *(["0e5"] if exponents else [])])
         if random.random() < 0.5 or not exponents:
             return text + ("0" if "." in text else ".0")

@@ -58,8 +58,10 @@ def byte_vocabulary() -> earmark.Vocabulary:
 
 
 def reason(error: earmark.GrammarError) -> str:
-    """The first line of an error's text, without the place."""
-    return str(error).partition("\n")[0]
+    """An error's text in a line, without places and hint."""
+    first, *lines = str(error).split("\n")
+    listed = [line.partition(": ")[2] for line in lines if line.startswith("  /")]
+    return "; ".join(dict.fromkeys(listed)) or first
 
 
 def build(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 import earmark
 
@@ -15,13 +17,12 @@ CLOSERS = frozenset(b'"]}')
 
 
 @cache
-def _closing(vocabulary: earmark.Vocabulary) -> frozenset[int]:
-    """Short tokens that end with what closes something."""
-    return frozenset(
-        number
-        for number in range(len(vocabulary))
-        if (text := vocabulary.token_bytes(number)) and len(text) < 4 and text[-1] in CLOSERS
-    )
+def _lengths(vocabulary: earmark.Vocabulary) -> tuple[Any, Any]:
+    """The length of each token, and which short ones end with what closes something."""
+    texts = [vocabulary.token_bytes(number) for number in range(len(vocabulary))]
+    lengths = np.array([len(text) for text in texts])
+    closing = np.array([0 < len(text) < 4 and text[-1] in CLOSERS for text in texts])
+    return lengths, closing
 
 
 def walk(
@@ -30,7 +31,7 @@ def walk(
     random: Random,
     *,
     free: int,
-    most: int = 400,
+    most: int = 250,
 ) -> bytes | None:
     """A whole text; None if there was no end within `most` tokens.
 
@@ -42,24 +43,27 @@ def walk(
         most: When to give up.
     """
     matcher = earmark.Matcher(grammar, vocabulary)
-    ends = set(vocabulary.eos_token_ids)
+    lengths, closing = _lengths(vocabulary)
     text = b""
     for step in range(most):
         if matcher.is_accepting and (step >= free or random.random() < 0.1):
             return text
-        allowed = [int(token) for token in matcher.allowed_tokens() if int(token) not in ends]
-        if not allowed:
+        allowed = matcher.allowed_tokens()
+        allowed = allowed[~np.isin(allowed, vocabulary.eos_token_ids)]
+        if not len(allowed):
             if not matcher.is_accepting:
                 raise AssertionError(f"a dead end behind {text!r}")
             return text
         if step >= free and random.random() < 0.85:
-            closing = _closing(vocabulary)
-            pool = [token for token in allowed if token in closing]
-            allowed = pool or sorted(allowed, key=lambda t: len(vocabulary.token_bytes(t)))[:12]
+            pool = allowed[closing[allowed]]
+            if not len(pool):
+                pool = allowed[lengths[allowed] == lengths[allowed].min()]
         elif random.random() < 0.3:
             # Long tokens outnumber the short ones, which are most of what a model writes.
-            allowed = [t for t in allowed if len(vocabulary.token_bytes(t)) == 1] or allowed
-        token = random.choice(allowed)
+            pool = allowed[lengths[allowed] == 1]
+        else:
+            pool = allowed
+        token = int(random.choice(pool if len(pool) else allowed))
         matcher.accept(token)
         text += vocabulary.token_bytes(token)
     return None
