@@ -23,14 +23,10 @@ use crate::earley::{Rows, Sym};
 use crate::index::{Id, LexemeId, RegexId, RowId, StateId, TokenTerminalId};
 use crate::interner::SliceInterner;
 use crate::lexer::{self, EPSILON, Lexer};
+use crate::transitions::Transitions;
 
 /// The state from which no text can be completed.
 pub const DEAD: StateId = StateId(0);
-
-/// A transition that has not been taken yet.
-const UNKNOWN: u32 = u32::MAX;
-/// A state that has no row of transitions yet.
-const NO_TRANSITIONS: u32 = u32::MAX;
 
 /// A lexeme that is being matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,10 +53,8 @@ pub struct Recogniser {
     /// For each state its scans, sorted and each once; the boundary, if any, comes first as a scan
     /// of [`BOUNDARY`].
     states: SliceInterner<StateId, Scan>,
-    /// For each state the place of its transitions in `table`.
-    places: Vec<u32>,
     /// Transitions by byte class.
-    table: Vec<u32>,
+    transitions: Transitions,
     /// For each list of terminals that a row expects the bytes that they start with.
     first: Vec<Option<ByteSet>>,
 }
@@ -76,8 +70,7 @@ impl Recogniser {
             rows: Rows::new(Arc::clone(&grammar.program)),
             grammar: Arc::clone(grammar),
             states: SliceInterner::default(),
-            places: Vec::new(),
-            table: Vec::new(),
+            transitions: Transitions::new(grammar.lexer.class_count()),
             first: Vec::new(),
         };
         recogniser.intern(None, Vec::new());
@@ -112,12 +105,7 @@ impl Recogniser {
     /// The state after a byte, if the transition has been taken before.
     #[inline]
     pub fn known_step(&self, state: StateId, byte: u8) -> Option<StateId> {
-        let place = *self.places.get(state.index())?;
-        if place == NO_TRANSITIONS {
-            return None;
-        }
-        let next = self.table[place as usize + usize::from(self.lexer.class(byte))];
-        (next != UNKNOWN).then_some(StateId(next))
+        self.transitions.get(state.index(), self.lexer.class(byte)).map(StateId)
     }
 
     #[cold]
@@ -146,15 +134,7 @@ impl Recogniser {
     }
 
     fn set_transition(&mut self, state: StateId, byte: u8, next: StateId) {
-        if self.places.len() <= state.index() {
-            self.places.resize(state.index() + 1, NO_TRANSITIONS);
-        }
-        let place = &mut self.places[state.index()];
-        if *place == NO_TRANSITIONS {
-            *place = self.table.len() as u32;
-            self.table.resize(self.table.len() + self.lexer.class_count(), UNKNOWN);
-        }
-        self.table[*place as usize + usize::from(self.lexer.class(byte))] = next.0;
+        self.transitions.set(state.index(), self.lexer.class(byte), next.0);
     }
 
     /// The row after a scan's lexeme.
@@ -299,7 +279,7 @@ impl Recogniser {
         self.lexer.memory_bytes()
             + self.rows.memory_bytes()
             + self.states.memory_bytes()
-            + (self.places.capacity() + self.table.capacity()) * 4
+            + self.transitions.memory_bytes()
             + self.first.capacity() * size_of::<Option<ByteSet>>()
     }
 

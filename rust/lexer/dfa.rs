@@ -5,11 +5,7 @@ use rustc_hash::FxHashMap;
 use super::node::{DEAD, RegexSet};
 use crate::byteset::ByteSet;
 use crate::index::{Id, RegexId};
-
-/// A transition that has not been taken yet.
-const UNKNOWN: u32 = u32::MAX;
-/// A state that has no row of transitions yet.
-const NO_ROW: u32 = u32::MAX;
+use crate::transitions::Transitions;
 
 /// A set of expressions with the transitions between them, filled on demand.
 #[derive(Clone, Debug)]
@@ -19,10 +15,8 @@ pub struct Lexer {
     classes: Box<[u8; 256]>,
     /// How many classes there are.
     class_count: usize,
-    /// For each state the place of its transitions, or `NO_ROW`.
-    rows: Vec<u32>,
-    /// Transitions by class, a row a state.
-    table: Vec<u32>,
+    /// Transitions by class.
+    transitions: Transitions,
     /// The bytes that states can go on with, where the expressions don't say.
     exact_first: FxHashMap<RegexId, ByteSet>,
     /// States with their large counters clamped, by the logarithm of the limit.
@@ -38,8 +32,7 @@ impl Lexer {
             regexes,
             classes,
             class_count,
-            rows: Vec::new(),
-            table: Vec::new(),
+            transitions: Transitions::new(class_count),
             exact_first: FxHashMap::default(),
             clamped: Default::default(),
         }
@@ -76,15 +69,10 @@ impl Lexer {
     #[inline]
     pub fn step(&mut self, state: RegexId, byte: u8) -> RegexId {
         let class = self.class(byte);
-        if let Some(&row) = self.rows.get(state.index())
-            && row != NO_ROW
-        {
-            let next = self.table[row as usize + usize::from(class)];
-            if next != UNKNOWN {
-                return RegexId(next);
-            }
+        match self.transitions.get(state.index(), class) {
+            Some(next) => RegexId(next),
+            None => self.derive(state, byte, class),
         }
-        self.derive(state, byte, class)
     }
 
     #[cold]
@@ -95,21 +83,7 @@ impl Lexer {
         self.regexes.forget();
         // Without bounds no search is given up.
         let next = self.regexes.derivative(state, byte).unwrap_or(DEAD);
-        if self.rows.len() <= state.index() {
-            self.rows.resize(state.index() + 1, NO_ROW);
-        }
-        if self.rows[state.index()] == NO_ROW {
-            self.rows[state.index()] = self.table.len() as u32;
-            let first = self.regexes.first(state);
-            let mut row = vec![UNKNOWN; self.class_count];
-            for byte in 0..=255u8 {
-                if !first.contains(byte) {
-                    row[usize::from(self.classes[usize::from(byte)])] = DEAD.0;
-                }
-            }
-            self.table.extend(row);
-        }
-        self.table[self.rows[state.index()] as usize + usize::from(class)] = next.0;
+        self.transitions.set(state.index(), class, next.0);
         next
     }
 
@@ -154,7 +128,7 @@ impl Lexer {
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
         self.regexes.memory_bytes()
-            + (self.rows.capacity() + self.table.capacity()) * 4
+            + self.transitions.memory_bytes()
             + self.exact_first.capacity() * 40
             + self.clamped.iter().map(|memo| memo.capacity() * 9).sum::<usize>()
     }

@@ -12,12 +12,14 @@ mod pattern;
 pub use options::{Escapes, FLEXIBLE, Options, PropertyOrder, Whitespace};
 
 use std::collections::HashMap;
+use std::fmt::Write;
 
 use crate::error::{GrammarError, GrammarErrorKind};
-use crate::grammar::Grammar;
+use crate::grammar::{Grammar, GrammarBuilder};
 use algebra::{Algebra, Signed};
 use emit::Emitter;
-use load::{Loader, Role};
+use load::Loader;
+use model::Keyword;
 
 /// A grammar from a schema, and what of the schema it does not enforce.
 #[derive(Debug)]
@@ -37,7 +39,7 @@ pub struct Finding {
     pub keyword: String,
     /// What becomes of it.
     pub status: Status,
-    /// Why it is not enforced; empty for those that are.
+    /// Why it is not enforced, or what of it is left out; empty for most.
     pub reason: String,
 }
 
@@ -70,7 +72,8 @@ pub fn parse(schema: &str, options: &Options) -> Result<Parsed, GrammarError> {
 fn refusal(findings: &[Finding]) -> GrammarError {
     let mut message = String::from("the schema has what can't be enforced:");
     for finding in findings {
-        message.push_str(&format!("\n  {}: {}", finding.pointer, finding.reason));
+        // Writing to a string does not fail.
+        let _ = write!(message, "\n  {}: {}", finding.pointer, finding.reason);
     }
     let first = findings.first().map_or("", |finding| &finding.pointer);
     GrammarError::new(GrammarErrorKind::Unsupported, message)
@@ -97,25 +100,34 @@ pub fn report(schema: &str, options: &Options) -> Result<Vec<Finding>, GrammarEr
         .iter()
         .map(|finding| ((finding.pointer.as_str(), finding.keyword.as_str()), finding))
         .collect();
+    let mut loader = Loader::new(schema, options)?;
     let mut findings = Vec::new();
-    let mut algebra = Algebra::new(Loader::new(schema, options)?, options);
-    algebra.walk_all(&mut |_, pointer, keyword, role| {
-        let pointer = format!("{pointer}/{}", escaped(keyword));
-        let known = by_place.get(&(pointer.as_str(), keyword));
-        findings.push(match known {
-            Some(&finding) => finding.clone(),
-            None => Finding {
-                pointer,
-                keyword: keyword.to_owned(),
-                status: if role == Role::Keyword { Status::Enforced } else { Status::Annotation },
-                reason: String::new(),
-            },
-        });
-    })?;
-    Ok(findings)
-}
-
-/// A name as a part of a JSON pointer (RFC 6901, section 3).
-fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
+    loader.walk_all(&mut |id, finding| findings.push((id, finding)))?;
+    let mut known = Vec::with_capacity(findings.len());
+    for (id, mut finding) in findings {
+        if let Some(&refused) = by_place.get(&(finding.pointer.as_str(), finding.keyword.as_str()))
+        {
+            finding = refused.clone();
+        } else if finding.keyword == "format" {
+            let schema = loader.schema(id)?;
+            for (keyword, _) in &schema.keywords {
+                let Keyword::Format(format) = keyword else { continue };
+                // Formats say nothing if they are not to be enforced, or not known.
+                let silent = if !options.formats {
+                    Some("formats are not enforced")
+                } else if format::expr(format, &mut GrammarBuilder::new()).is_none() {
+                    Some("not a format of JSON Schema")
+                } else {
+                    None
+                };
+                if silent.is_some() {
+                    finding.status = Status::Annotation;
+                }
+                finding.reason =
+                    silent.or_else(|| format::caveat(format)).unwrap_or_default().into();
+            }
+        }
+        known.push(finding);
+    }
+    Ok(known)
 }

@@ -42,7 +42,7 @@ pub(super) use numbers::Numbers;
 pub(super) use objects::{Exists, Properties, Shape};
 pub(super) use strings::Strings;
 
-use super::load::{Loader, Pointer, Role};
+use super::load::Loader;
 use super::model::{Keyword, Schema};
 use super::options::Options;
 use super::{Finding, Status};
@@ -110,14 +110,6 @@ impl<'a> Algebra<'a> {
             plain_numbers: false,
             unsupported: Vec::new(),
         }
-    }
-
-    /// Visits all keywords that the root leads to.
-    pub(super) fn walk_all(
-        &mut self,
-        visit: &mut impl FnMut(SchemaId, &Pointer, &str, Role),
-    ) -> Result<()> {
-        self.loader.walk_all(visit)
     }
 
     /// The root schema.

@@ -31,7 +31,12 @@ type Variant = (u32, ExprId);
 struct Slot {
     variants: Vec<Variant>,
     required: bool,
+    /// Whether its name has a place in the order; if not, it comes among the others.
+    in_order: bool,
 }
+
+/// Named properties.
+type Slots = Vec<(Rc<str>, Slot)>;
 
 /// How many properties count and what must be among them.
 struct Bounds {
@@ -70,7 +75,12 @@ impl Emitter<'_> {
             return Ok(None);
         }
         let body = match self.algebra.options.property_order {
-            PropertyOrder::Schema => self.ordered(&slots, &open, &bounds, depth)?,
+            PropertyOrder::Schema => {
+                let (first, others): (Vec<Slot>, Vec<Slot>) =
+                    slots.into_iter().partition(|slot| slot.in_order);
+                let (others, _) = items(&others, &open, bounds.exists.count_ones());
+                self.ordered(&first, &others, &bounds, depth)?
+            }
             PropertyOrder::Any => self.unordered(&slots, &open, &bounds, depth),
         };
         let layout = self.layout(depth);
@@ -87,7 +97,7 @@ impl Emitter<'_> {
     }
 
     /// The named properties; `None` if one that must be there can't be.
-    fn slots(&mut self, shape: &Shape, depth: u32) -> Result<Option<Vec<(Rc<str>, Slot)>>> {
+    fn slots(&mut self, shape: &Shape, depth: u32) -> Result<Option<Slots>> {
         let mut by_name: FxHashMap<&str, Vec<Signed>> = FxHashMap::default();
         let mut order: Vec<Rc<str>> = Vec::new();
         let mut seen: FxHashSet<Rc<str>> = FxHashSet::default();
@@ -101,6 +111,12 @@ impl Emitter<'_> {
             add(name);
         }
         shape.required.iter().for_each(&mut add);
+        let in_order = order.len();
+        let mut add = |name: &Rc<str>| {
+            if seen.insert(Rc::clone(name)) {
+                order.push(Rc::clone(name));
+            }
+        };
         let mut languages = Vec::new();
         for names in names_of(shape) {
             names.visit(&mut add, &mut |language| languages.push(language));
@@ -121,7 +137,8 @@ impl Emitter<'_> {
         }
         let required: FxHashSet<&str> = shape.required.iter().map(|name| &**name).collect();
         let mut slots = Vec::new();
-        for name in order {
+        for (index, name) in order.into_iter().enumerate() {
+            let in_order = index < in_order;
             let required = required.contains(&*name);
             let known = Known::Name(&name);
             let mut parts = by_name.get(&*name).cloned().unwrap_or_default();
@@ -140,7 +157,7 @@ impl Emitter<'_> {
             if required && variants.is_empty() {
                 return Ok(None);
             }
-            slots.push((name, Slot { variants, required }));
+            slots.push((name, Slot { variants, required, in_order }));
         }
         Ok(Some(slots))
     }
@@ -300,23 +317,7 @@ impl Emitter<'_> {
         depth: u32,
     ) -> Option<ExprId> {
         let separator = self.layout(depth).comma;
-        let exists = bounds.exists.count_ones();
-        let mut marks = exists;
-        let mut items = Vec::new();
-        let bits = |bits: u32| (0..exists).filter(move |bit| bits >> bit & 1 == 1);
-        for (once, slot) in slots.iter().enumerate() {
-            let own = slot.required.then(|| {
-                marks += 1;
-                marks - 1
-            });
-            for &(found, expr) in &slot.variants {
-                let marks = bits(found).chain(own).collect();
-                items.push(UnorderedItem { expr, once: Some(once as u32), marks });
-            }
-        }
-        for &(found, expr) in open {
-            items.push(UnorderedItem { expr, once: None, marks: bits(found).collect() });
-        }
+        let (items, marks) = items(slots, open, bounds.exists.count_ones());
         if items.is_empty() {
             return None;
         }
@@ -334,7 +335,7 @@ impl Emitter<'_> {
     fn ordered(
         &mut self,
         slots: &[Slot],
-        open: &[Variant],
+        open: &[UnorderedItem],
         bounds: &Bounds,
         depth: u32,
     ) -> Result<Option<ExprId>> {
@@ -357,7 +358,7 @@ impl Emitter<'_> {
         let mut tail: Vec<Option<ExprId>> = vec![None; states];
         for count in 0..=most {
             for bits in 0..=bounds.exists {
-                let (first, rest) = self.only_open(open, bounds, bits, count, comma)?;
+                let (first, rest) = self.only_open(open, bounds, bits, count, comma);
                 next[state(count, bits)] = first;
                 tail[state(count, bits)] = rest;
             }
@@ -398,113 +399,51 @@ impl Emitter<'_> {
         Ok(next[state(0, 0)])
     }
 
-    /// What may come when all named properties lie behind: at least one property, or commas and
-    /// properties, when `count` properties have been and those of `bits` have been seen.
+    /// What may come when all properties of the order lie behind: at least one property, or commas
+    /// and properties, when `count` properties have been and those of `bits` have been seen.
     fn only_open(
         &mut self,
-        open: &[Variant],
+        open: &[UnorderedItem],
         bounds: &Bounds,
         bits: u32,
         count: usize,
         comma: ExprId,
-    ) -> Result<(Option<ExprId>, Option<ExprId>)> {
+    ) -> (Option<ExprId>, Option<ExprId>) {
         let clip = |count: usize| u32::try_from(count).unwrap_or(u32::MAX - 1);
-        let least = bounds.min.saturating_sub(count);
-        let most = bounds.max.map(|max| max - count);
+        let least = clip(bounds.min.saturating_sub(count));
+        let most = bounds.max.map(|max| clip(max - count));
+        let complete = bits == bounds.exists;
         let empty = self.algebra.builder.empty();
-        if bits == bounds.exists {
-            let all: Vec<ExprId> = open.iter().map(|&(_, property)| property).collect();
-            let Some(any) = self.one_of(all) else {
-                return Ok((None, (least == 0).then_some(empty)));
-            };
+        if open.is_empty() || most == Some(0) {
+            return (None, (complete && least == 0).then_some(empty));
+        }
+        if complete && open.iter().all(|item| item.once.is_none()) {
+            let any = self.one_of(open.iter().map(|item| item.expr).collect()).unwrap_or(empty);
             let builder = &mut self.algebra.builder;
             let more = builder.seq(&[comma, any]);
-            let rest = builder.repeat(more, clip(least), most.map(clip));
-            let first = (most != Some(0)).then(|| {
-                let after = builder.repeat(
-                    more,
-                    clip(least.saturating_sub(1)),
-                    most.map(|most| clip(most - 1)),
-                );
-                builder.seq(&[any, after])
-            });
-            return Ok((first, Some(rest)));
+            let rest = builder.repeat(more, least, most);
+            let after = builder.repeat(more, least.saturating_sub(1), most.map(|most| most - 1));
+            return (Some(builder.seq(&[any, after])), Some(rest));
         }
-        if least > 1 || most.is_some() {
-            return self.counted_open(open, bounds, bits, count, comma);
+        // The marks that are still to be set, in new numbers.
+        let missing: Vec<u32> =
+            (0..u32::BITS).filter(|mark| (bounds.exists & !bits) >> mark & 1 == 1).collect();
+        let mut items = open.to_vec();
+        for item in &mut items {
+            let marks = (0..).zip(&missing).filter(|(_, mark)| item.marks.contains(mark));
+            item.marks = marks.map(|(new, _)| new).collect();
         }
-        // Any number of properties, then one of those that must exist, and so on.
-        let any: Vec<ExprId> = open.iter().map(|&(_, property)| property).collect();
-        let Some(any) = self.one_of(any) else { return Ok((None, None)) };
-        let mut alternatives = Vec::new();
-        for &(found, property) in open {
-            if found & !bits != 0 {
-                let (_, rest) = self.only_open(open, bounds, bits | found, count + 1, comma)?;
-                if let Some(rest) = rest {
-                    alternatives.push(self.algebra.builder.seq(&[property, rest]));
-                }
-            }
-        }
-        let Some(found) = self.one_of(alternatives) else { return Ok((None, None)) };
+        let some = self.algebra.builder.unordered(Unordered {
+            items: items.into(),
+            separator: comma,
+            marks: missing.len() as u32,
+            min: least.max(1),
+            max: most,
+        });
         let builder = &mut self.algebra.builder;
-        let before = builder.seq(&[any, comma]);
-        let before = builder.repeat(before, 0, None);
-        let first = builder.seq(&[before, found]);
-        Ok((Some(first), Some(builder.seq(&[comma, first]))))
-    }
-
-    /// The same where properties are counted: a step for each.
-    fn counted_open(
-        &mut self,
-        open: &[Variant],
-        bounds: &Bounds,
-        bits: u32,
-        count: usize,
-        comma: ExprId,
-    ) -> Result<(Option<ExprId>, Option<ExprId>)> {
-        /// More properties than this are not counted one by one.
-        const MAX_COUNT: usize = 64;
-        if bounds.max.unwrap_or(bounds.min) > MAX_COUNT {
-            return Err(limit(&format!(
-                "an object counts more than {MAX_COUNT} properties and asks for one of a kind"
-            )));
-        }
-        // From the last count back to this one, for all sets of bits.
-        let last = bounds.max.unwrap_or(bounds.min);
-        let sets = bounds.exists as usize + 1;
-        let mut after: Vec<Option<ExprId>> = vec![None; sets];
-        let mut first = None;
-        for step in (count..=last).rev() {
-            let mut rests = vec![None; sets];
-            for bits_now in 0..=bounds.exists {
-                let uncounted = Bounds { exists: bounds.exists, min: 0, max: None };
-                let (here, rest) = if step == last && bounds.max.is_none() {
-                    self.only_open(open, &uncounted, bits_now, 0, comma)?
-                } else {
-                    let mut alternatives = Vec::new();
-                    for &(found, property) in open.iter().filter(|_| step < last) {
-                        if let Some(rest) = after[(bits_now | found) as usize] {
-                            alternatives.push(self.algebra.builder.seq(&[property, rest]));
-                        }
-                    }
-                    let here = self.one_of(alternatives);
-                    let mut ways = Vec::new();
-                    if bits_now == bounds.exists && step >= bounds.min {
-                        ways.push(self.algebra.builder.empty());
-                    }
-                    if let Some(here) = here {
-                        ways.push(self.algebra.builder.seq(&[comma, here]));
-                    }
-                    (here, self.one_of(ways))
-                };
-                if step == count && bits_now == bits {
-                    first = here;
-                }
-                rests[bits_now as usize] = rest;
-            }
-            after = rests;
-        }
-        Ok((first, after[bits as usize]))
+        let rest = builder.seq(&[comma, some]);
+        let rest = if complete && least == 0 { builder.repeat(rest, 0, Some(1)) } else { rest };
+        (Some(some), Some(rest))
     }
 
     /// One of some expressions; `None` of none.
@@ -513,6 +452,27 @@ impl Emitter<'_> {
         alternatives.dedup();
         (!alternatives.is_empty()).then(|| self.algebra.builder.alt(&alternatives))
     }
+}
+
+/// Properties in any order, and how many marks they set: one for each that must exist, then one for
+/// each that is required.
+fn items(slots: &[Slot], open: &[Variant], exists: u32) -> (Vec<UnorderedItem>, u32) {
+    let bits = |bits: u32| (0..exists).filter(move |bit| bits >> bit & 1 == 1);
+    let (mut items, mut marks) = (Vec::new(), exists);
+    for (once, slot) in slots.iter().enumerate() {
+        let own = slot.required.then(|| {
+            marks += 1;
+            marks - 1
+        });
+        for &(found, expr) in &slot.variants {
+            let marks = bits(found).chain(own).collect();
+            items.push(UnorderedItem { expr, once: Some(once as u32), marks });
+        }
+    }
+    for &(found, expr) in open {
+        items.push(UnorderedItem { expr, once: None, marks: bits(found).collect() });
+    }
+    (items, marks)
 }
 
 /// The sets of names that a shape tells apart.

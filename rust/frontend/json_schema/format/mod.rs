@@ -69,7 +69,7 @@ pub(super) fn caveat(name: &str) -> Option<&'static str> {
              checked"
         }
         "regex" => {
-            "patterns are left out that nest groups deeper than 4, have two named groups or \\k<…>, \
+            "patterns are left out that nest groups deeper than 3, have two named groups or \\k<…>, \
              or rarer kinds of class ranges and properties"
         }
         _ => return None,

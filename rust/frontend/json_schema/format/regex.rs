@@ -18,7 +18,7 @@ use crate::frontend::classes::normalise;
 use crate::index::ExprId;
 
 /// How deep groups nest.
-const DEPTH: usize = 4;
+const DEPTH: usize = 3;
 
 /// Characters beyond ASCII: the first of each row, within which ranges are left out.
 #[rustfmt::skip]
