@@ -74,6 +74,21 @@ impl RegexSet {
         }
     }
 
+    /// The intersection of what is known to have a common text.
+    pub(super) fn meet_with_text(&mut self, all: Vec<RegexId>, none: RegexId) -> RegexId {
+        match self.simplify(all, none) {
+            Simple::Known(id) => id,
+            Simple::Open(meet) => self.intern(Node::And(meet)),
+        }
+    }
+
+    /// One byte of each interval that an expression goes on alike with; not all need do so.
+    pub(super) fn different_bytes(&self, id: RegexId) -> ByteSet {
+        let mut cuts = *self.cuts(id);
+        cuts.insert(0);
+        self.first(id).intersection(&cuts)
+    }
+
     /// The bytes that texts of all of `all` start with.
     pub(super) fn first_of(&self, meet: &Meet) -> ByteSet {
         meet.all
