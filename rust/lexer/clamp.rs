@@ -83,7 +83,7 @@ impl RegexSet {
 
     /// The expression without its upper bounds of more than `threshold`; the least of them is
     /// written to `bound`.
-    fn unbounded(
+    pub(super) fn unbounded(
         &mut self,
         root: RegexId,
         threshold: u32,
