@@ -255,6 +255,10 @@ impl Lower<'_> {
         } else {
             regex
         };
+        if regex == DEAD && nullable {
+            // An intersection that has the empty text alone.
+            return Ok(Vec::new());
+        }
         if regex == DEAD {
             // No production: the nonterminal is not productive and will be pruned.
             return Ok(vec![Sym::Nonterminal(self.fresh())]);
