@@ -267,9 +267,9 @@ class Grammar:
             property_order: `"schema"` (default): properties come as `properties` lists them,
                 then those only `required` names, then all others. It is what keeps masks of
                 objects small and fast, and what models do anyway. `"any"`: any order.
-            additional_properties: What `additionalProperties` is in objects that don't say, and
-                that no `unevaluatedProperties` concerns. Default: True, as in JSON Schema; False
-                keeps a model from inventing properties.
+            additional_properties: What `additionalProperties` is in objects that name
+                `properties`, don't say, and that no `unevaluatedProperties` concerns. Default:
+                True, as in JSON Schema; False keeps a model from inventing properties.
             escapes: `"minimal"` (default): a character is written as itself where JSON allows
                 that, or by its short escape (`\n`, `\"`, `\/`), control characters without
                 one as `\u00XX`. `"all"`: also `\uXXXX` for any character.
@@ -352,7 +352,7 @@ class Grammar:
 
     @property
     def ignored_keywords(self) -> list[IgnoredKeyword]:
-        """What a schema asks for and the grammar does not enforce, in the schema's order.
+        """What a schema asks for and the grammar does not enforce, each once.
 
         A new list of `(pointer, keyword, reason)`. Empty unless the grammar was made with
         `unsupported="ignore"`.

@@ -93,6 +93,22 @@ impl PyGrammar {
             max_number_digits=40, integer_fractions=True, formats=True, unsupported='reject', \
             resources=None)"
     )]
+    /// A grammar for the JSON texts whose value is valid under a schema.
+    ///
+    /// schema: JSON text, a dict, a bool, or a type (a Pydantic model, a dataclass, any annotation).
+    /// whitespace: "flexible" (runs of at most 64 characters), "compact" (none) or "any".
+    /// separators, indent: one spelling, as json.dumps writes it.
+    /// `property_order`: "schema" (as in `properties`, then others) or "any".
+    /// `additional_properties`: False closes objects that name properties and don't say.
+    /// escapes: "minimal" (one spelling a character) or "all".
+    /// `max_number_digits`: before the point and behind it; None for any number.
+    /// `integer_fractions`: whether 1.0 and 1e2 are spellings of integers.
+    /// formats: whether `format` constrains.
+    /// unsupported: "reject" what can't be enforced, or "ignore" it (see `ignored_keywords`).
+    /// resources: schemas that references may lead to, by absolute URI.
+    ///
+    /// Raises `GrammarError` with the JSON pointer of what is wrong, `LimitError` past a limit. The
+    /// reference is in the package's stub, docs/json-schema.md says what each keyword means.
     fn from_json_schema(
         class: &Bound<'_, PyType>,
         schema: &Bound<'_, PyAny>,

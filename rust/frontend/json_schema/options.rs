@@ -8,8 +8,8 @@ pub struct Options {
     pub whitespace: Whitespace,
     /// The order of an object's properties.
     pub property_order: PropertyOrder,
-    /// `additionalProperties` of objects that don't say, and that no `unevaluatedProperties`
-    /// concerns. JSON Schema's own default is true.
+    /// `additionalProperties` of objects that name properties and don't say, and that no
+    /// `unevaluatedProperties` concerns; an object without `properties` stays open. JSON Schema's own default is true.
     pub additional_properties: bool,
     /// Which spellings of a character a string may use.
     pub escapes: Escapes,

@@ -12,11 +12,14 @@ use super::domain::Domain;
 use super::names::Known;
 use super::objects::Shape;
 use super::{Algebra, Flags, Goal, Items, Numbers, Properties, Result, Signed, Strings};
+use crate::error::{GrammarError, GrammarErrorKind};
 
 /// How many levels of properties and items are looked into.
 const MAX_LEVELS: u32 = 3;
 /// Past this many words per discriminating property all pairs are compared.
 const MAX_WORDS: usize = 64;
+/// More alternatives than this are not compared pair by pair.
+const MAX_PAIRED: usize = 500;
 
 /// What is known of goals.
 #[derive(Default)]
@@ -194,13 +197,14 @@ impl Algebra<'_> {
     ///
     /// PERF: 200 tools in a `oneOf` are 40,000 pairs otherwise.
     pub(super) fn possibly_common(&mut self, sets: &[&Properties]) -> Result<Vec<Vec<usize>>> {
-        let all = |index: usize| (0..sets.len()).filter(move |&other| other != index).collect();
-        let every: Vec<Vec<usize>> = (0..sets.len()).map(all).collect();
-        if sets.len() < 4 || self.empty.level >= MAX_LEVELS {
-            return Ok(every);
-        }
-        let Some(first) = sets[0].0.first() else { return Ok(every) };
-        for tag in first.required.clone() {
+        let first = sets.first().and_then(|set| set.0.first());
+        let tags = match first {
+            Some(first) if sets.len() >= 4 && self.empty.level < MAX_LEVELS => {
+                first.required.clone()
+            }
+            _ => Vec::new(),
+        };
+        for tag in tags {
             let mut by_word: FxHashMap<Rc<str>, Vec<usize>> = FxHashMap::default();
             let mut words: Vec<FxHashSet<Rc<str>>> = Vec::new();
             for (index, set) in sets.iter().enumerate() {
@@ -223,7 +227,17 @@ impl Algebra<'_> {
             });
             return Ok(common.collect());
         }
-        Ok(every)
+        if sets.len() > MAX_PAIRED {
+            return Err(GrammarError::new(
+                GrammarErrorKind::Limit,
+                format!(
+                    "`oneOf` has more than {MAX_PAIRED} alternatives that no property tells apart"
+                ),
+            )
+            .with_hint("require a property whose `const` is different in each"));
+        }
+        let all = |index: usize| (0..sets.len()).filter(move |&other| other != index).collect();
+        Ok((0..sets.len()).map(all).collect())
     }
 
     /// The words that a property can be, if it is required and can be nothing else.

@@ -49,10 +49,13 @@ impl Domain for Numbers {
                 algebra.plain_numbers = true;
                 return Ok(None);
             }
-            Keyword::Enum(values) => NumberSet::or(values.iter().filter_map(|value| match value {
-                Value::Number(number) => Some(NumberSet::Value(number.clone())),
-                _ => None,
-            })),
+            Keyword::Enum(values) => {
+                let numbers = values.iter().filter_map(|value| match value {
+                    Value::Number(number) => Some(number.clone()),
+                    _ => None,
+                });
+                NumberSet::of(numbers.collect())
+            }
             Keyword::Minimum { bound, exclusive } => {
                 NumberSet::Minimum { bound: bound.clone(), exclusive: *exclusive }
             }

@@ -192,10 +192,18 @@ impl Domain for Properties {
                     .filter(|value| matches!(value, Value::Object(_)))
                     .map(|value| algebra.only(value))
                     .collect();
-                let mut set = if positive { Self::nothing() } else { Self::all() };
+                if positive {
+                    let mut all = Vec::new();
+                    for schema in objects {
+                        let part: Self = algebra.evaluate(Signed::yes(schema), false)?;
+                        all.extend(part.without_annotations().0.iter().cloned());
+                    }
+                    return Self::of(all).map(Some);
+                }
+                let mut set = Self::all();
                 for schema in objects {
-                    let part: Self = algebra.evaluate(Signed { schema, positive }, false)?;
-                    set = if positive { set.or(part, algebra)? } else { set.and(part, algebra)? };
+                    let part: Self = algebra.evaluate(Signed::no(schema), false)?;
+                    set = set.and(part, algebra)?;
                 }
                 Ok(Some(set))
             }

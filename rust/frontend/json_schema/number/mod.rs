@@ -84,11 +84,13 @@ fn spell(
         bound.as_ref().map(|(bound, excluded)| (bound.negated(), *excluded))
     };
     let negative = magnitudes(mirrored(high).as_ref(), mirrored(low).as_ref());
-    let whole = *residue == Residue::integer();
+    let single = matches!((low, high), (Some((low, _)), Some((high, _))) if low == high);
+    let whole = *residue == Residue::integer()
+        || single && low.as_ref().is_some_and(|(value, _)| value.is_integer());
     let plain = *residue == Residue::All || whole;
     let fraction = Fraction {
         any: !whole,
-        zeros: options.integer_fractions || !residue.needs_integers(),
+        zeros: options.integer_fractions || !(whole || residue.needs_integers()),
         digits: options.max_digits,
     };
     let mut decimals = Vec::new();

@@ -27,8 +27,8 @@ pub(in crate::frontend::json_schema) enum NumberSet {
     },
     /// Multiples of a number greater than 0.
     MultipleOf(Decimal),
-    /// One number.
-    Value(Decimal),
+    /// These numbers: ascending, each once.
+    Values(Rc<[Decimal]>),
     And(Rc<[NumberSet]>),
     Or(Rc<[NumberSet]>),
     Not(Rc<NumberSet>),
@@ -66,20 +66,34 @@ impl NumberSet {
 
     /// The numbers in any of the sets.
     pub(in crate::frontend::json_schema) fn or(parts: impl IntoIterator<Item = Self>) -> Self {
-        let mut flat = Vec::new();
+        let (mut flat, mut values) = (Vec::new(), Vec::new());
+        let mut add = |part: Self| match part {
+            Self::Values(more) => values.extend_from_slice(&more),
+            part => flat.push(part),
+        };
         for part in parts {
             match part {
                 Self::Nothing => {}
                 Self::All => return Self::All,
-                Self::Or(inner) => flat.extend(inner.iter().cloned()),
-                part => flat.push(part),
+                Self::Or(inner) => inner.iter().cloned().for_each(&mut add),
+                part => add(part),
             }
+        }
+        if !values.is_empty() {
+            flat.push(Self::of(values));
         }
         match flat.len() {
             0 => Self::Nothing,
             1 => flat.swap_remove(0),
             _ => Self::Or(flat.into()),
         }
+    }
+
+    /// These numbers.
+    pub(in crate::frontend::json_schema) fn of(mut values: Vec<Decimal>) -> Self {
+        values.sort_unstable();
+        values.dedup();
+        if values.is_empty() { Self::Nothing } else { Self::Values(values.into()) }
     }
 
     /// All other numbers.
@@ -105,7 +119,7 @@ impl NumberSet {
             Self::Maximum { bound, exclusive: true } => number < bound,
             Self::Maximum { bound, exclusive: false } => number <= bound,
             Self::MultipleOf(step) => super::residue::is_multiple(number, step),
-            Self::Value(value) => number == value,
+            Self::Values(values) => values.binary_search(number).is_ok(),
             Self::And(parts) => parts.iter().all(|part| part.contains(number)),
             Self::Or(parts) => parts.iter().any(|part| part.contains(number)),
             Self::Not(part) => !part.contains(number),
@@ -193,9 +207,8 @@ impl NumberSet {
 
     fn collect_points(&self, points: &mut Vec<Decimal>) {
         match self {
-            Self::Minimum { bound, .. } | Self::Maximum { bound, .. } | Self::Value(bound) => {
-                points.push(bound.clone());
-            }
+            Self::Minimum { bound, .. } | Self::Maximum { bound, .. } => points.push(bound.clone()),
+            Self::Values(values) => points.extend_from_slice(values),
             Self::And(parts) | Self::Or(parts) => {
                 parts.iter().for_each(|part| part.collect_points(points));
             }
@@ -210,7 +223,7 @@ impl NumberSet {
         let truth = |holds: bool| if holds { Residue::All } else { Residue::Nothing };
         match self {
             Self::All => Residue::All,
-            Self::Nothing | Self::Value(_) => Residue::Nothing,
+            Self::Nothing | Self::Values(_) => Residue::Nothing,
             Self::Integer => Residue::multiple_of(&Decimal::from_i64(1)),
             Self::Minimum { bound, .. } => truth(above(bound)),
             Self::Maximum { bound, .. } => truth(!above(bound)),

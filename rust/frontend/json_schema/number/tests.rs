@@ -85,7 +85,8 @@ fn whole_numbers() {
     assert!(strict.has("-7") && !strict.has("1.0") && !strict.has("1e2"));
     let range = NumberSet::and([NumberSet::Integer, at_least("0"), at_most("100")]);
     check(&range, &["0", "100", "99", "1.0", "1e2", "7e1"], &["101", "-1", "100.5", "1e3", "2e2"]);
-    let not_zero = NumberSet::and([NumberSet::Integer, NumberSet::not(NumberSet::Value(d("0")))]);
+    let not_zero =
+        NumberSet::and([NumberSet::Integer, NumberSet::not(NumberSet::of(vec![d("0")]))]);
     check(&not_zero, &["1", "-1", "10", "100"], &["0", "-0", "0.0", "0e5"]);
     let big = NumberSet::and([NumberSet::Integer, at_most("9223372036854775807")]);
     check(
@@ -122,7 +123,7 @@ fn values_and_emptiness() {
     assert!(NumberSet::and([at_least("5"), at_most("4")]).is_empty());
     assert!(NumberSet::and([NumberSet::Integer, above("1"), at_most("1.5")]).is_empty());
     assert!(!NumberSet::and([above("1"), at_most("1.5")]).is_empty());
-    let values = NumberSet::or([NumberSet::Value(d("1.5")), NumberSet::Value(d("3"))]);
+    let values = NumberSet::or([NumberSet::of(vec![d("1.5")]), NumberSet::of(vec![d("3")])]);
     assert_eq!(values.values(10).unwrap(), [d("1.5"), d("3")]);
 }
 
@@ -162,7 +163,7 @@ fn random_formulas_are_exact() {
             let mut part = match next(5) {
                 0 => NumberSet::Minimum { bound, exclusive },
                 1 => NumberSet::Maximum { bound, exclusive },
-                2 => NumberSet::Value(bound),
+                2 => NumberSet::of(vec![bound]),
                 3 => NumberSet::Integer,
                 _ => NumberSet::MultipleOf(d(steps[next(steps.len())])),
             };
