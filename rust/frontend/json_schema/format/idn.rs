@@ -3,8 +3,7 @@
 //!
 //! A name is what all of these have: characters of RFC 5892, each beside those its rules ask for;
 //! labels and names that are short enough; the directions of RFC 5893. What a label may not have is
-//! subtracted: a mark or a hyphen first, a hyphen last, two of them third and fourth, a Katakana
-//! middle dot without Kana or Han. (That Arabic-Indic digits do not mix with the extended ones
+//! subtracted: a mark or a hyphen first, a hyphen last, two of them third and fourth. (That Arabic-Indic digits do not mix with the extended ones
 //! follows from the directions.)
 //!
 //! Not regular in any size that could be used, and so not there: labels in punycode are left out;
@@ -48,7 +47,14 @@ pub(super) fn domain(p: &Pen<'_>, dots: &Ranges) -> ExprId {
     let labels = p.list(label, dot);
     let placed = p.list(p.plus(unit(p)), dot);
     let short = p.times(p.any(), 1, 253);
-    p.and(&[labels, placed, directed(p, dot), short], &[misplaced(p, dot)])
+    p.and(&[labels, placed, directed(p, dot), with_kana(p, dot), short], &[misplaced(p, dot)])
+}
+
+/// Names in which a label with a Katakana middle dot has Kana or Han as well.
+fn with_kana(p: &Pen<'_>, dot: ExprId) -> ExprId {
+    let any = p.star(p.class(&others(&[DOTS])));
+    let without_dot = p.star(p.class(&others(&[DOTS, &[('\u{30fb}', '\u{30fb}')]])));
+    p.list(p.alt(&[without_dot, p.seq(&[any, p.class(KANA_OR_HAN), any])]), dot)
 }
 
 /// A character that may stand anywhere, or one that needs others beside it together with those.
@@ -98,12 +104,10 @@ fn misplaced(p: &Pen<'_>, dot: ExprId) -> ExprId {
     let inner = p.class(&others(&[DOTS]));
     let bad_start =
         p.alt(&[p.class(&union(&[MARK, &[('-', '-')]])), p.seq(&[inner, inner, p.text("--")])]);
-    let not_kana = p.star(p.class(&others(&[KANA_OR_HAN, DOTS])));
     p.alt(&[
         p.seq(&[before, bad_start, anything]),
         p.seq(&[anything, p.text("-"), after]),
         p.seq(&[anything, p.class(NEUTRAL), p.class(MARK), anything]),
-        p.seq(&[before, not_kana, p.text("\u{30fb}"), not_kana, after]),
     ])
 }
 
