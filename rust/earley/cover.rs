@@ -5,6 +5,10 @@
 //! question falls into *parts*; nearly always a part is one mark and one item. A larger part is
 //! solved by going through its slots with the fewest items for each set of marks, which takes time
 //! in proportion to its items times 2^marks: past a limit the items are refused.
+//!
+//! A slot links the marks of its items, since one of them excludes the others. If the items of a
+//! slot all set the same marks, it links these only where items are counted: otherwise it may
+//! as well be used for each of them, and a number above 0 only says that some item is needed.
 
 use std::ops::Range;
 
@@ -23,8 +27,16 @@ pub(super) struct Cover {
     marks: Vec<u32>,
     /// The items of all parts, by slot.
     options: Vec<Setter>,
-    /// For each item its slot's part and its marks there; `None` if none of the slot sets a mark.
-    items: Vec<Option<(usize, u32)>>,
+    /// For each item the parts that it matters to, and its marks there.
+    places: Vec<Box<[Place]>>,
+}
+
+/// What an item is to a part: it may set some marks, or only take their slot away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) part: usize,
+    /// Which marks of the part.
+    pub(super) marks: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -38,16 +50,17 @@ struct Part {
 struct Setter {
     part: usize,
     slot: u32,
-    /// Which marks of its part.
     marks: u32,
 }
 
 impl Cover {
     /// The cover of `marks` marks by items with these slots, numbered densely, and marks (those
-    /// not below `marks` don't count). `None` if no item sets some mark.
+    /// not below `marks` don't count). `None` if no item sets some mark. `counted` says whether
+    /// more than 0 is to be told apart.
     pub(super) fn new<'a>(
         items: impl Iterator<Item = (u32, &'a [u32])> + Clone,
         marks: u32,
+        counted: bool,
     ) -> Result<Option<Self>, GrammarError> {
         let wanted = |item: (u32, &'a [u32])| {
             item.1.iter().copied().filter(move |&mark| mark < marks).map(|mark| mark as usize)
@@ -56,17 +69,24 @@ impl Cover {
         if items.clone().map(|item| wanted(item).count()).sum::<usize>() < marks as usize {
             return Ok(None);
         }
+        let mut slots: Vec<Option<Slot<'a>>> = Vec::new();
+        for (slot, marks) in items.clone() {
+            if slots.len() <= slot as usize {
+                slots.resize(slot as usize + 1, None);
+            }
+            let slot = slots[slot as usize].get_or_insert(Slot { first: marks, links: counted });
+            slot.links |= slot.first != marks;
+        }
+        let slot_of = |item: (u32, &'a [u32])| slots[item.0 as usize].filter(|slot| slot.links);
         let mut links = Links((0..marks as usize).collect());
         let mut is_set = vec![false; marks as usize];
-        let mut mark_of_slot: Vec<Option<usize>> = Vec::new();
+        let mut mark_of_slot: Vec<Option<usize>> = vec![None; slots.len()];
         for item in items.clone() {
-            let slot = item.0 as usize;
-            if mark_of_slot.len() <= slot {
-                mark_of_slot.resize(slot + 1, None);
-            }
             for mark in wanted(item) {
                 is_set[mark] = true;
-                links.join(mark, *mark_of_slot[slot].get_or_insert(mark));
+                if slot_of(item).is_some() {
+                    links.join(mark, *mark_of_slot[item.0 as usize].get_or_insert(mark));
+                }
             }
         }
         if is_set.contains(&false) {
@@ -76,34 +96,35 @@ impl Cover {
             (0..marks).map(|mark| (links.root(mark as usize), mark)).collect();
         by_root.sort_unstable();
         let mut parts: Vec<Part> = Vec::new();
-        // For each mark its part and its place there.
-        let mut places = vec![(0, 0); marks as usize];
-        for (at, &(root, mark)) in by_root.iter().enumerate() {
-            if at == 0 || by_root[at - 1].0 != root {
-                parts.push(Part { marks: at..at, options: 0..0 });
+        let mut place_of_mark = vec![Place { part: 0, marks: 0 }; marks as usize];
+        for part in by_root.chunk_by(|a, b| a.0 == b.0) {
+            if part.len() > MAX_MARKS {
+                return Err(too_entangled(part.len()));
             }
-            let part = parts.len() - 1;
-            places[mark as usize] = (part, at - parts[part].marks.start);
-            parts[part].marks.end = at + 1;
+            for (bit, &(_, mark)) in part.iter().enumerate() {
+                place_of_mark[mark as usize] = Place { part: parts.len(), marks: 1 << bit };
+            }
+            let start = parts.last().map_or(0, |last| last.marks.end);
+            parts.push(Part { marks: start..start + part.len(), options: 0..0 });
         }
-        if let Some(part) = parts.iter().find(|part| part.marks.len() > MAX_MARKS) {
-            return Err(too_entangled(part.marks.len()));
+        let mut places: Vec<Box<[Place]>> = Vec::new();
+        let mut options: Vec<Setter> = Vec::new();
+        for item in items {
+            let slot = item.0;
+            let taken = mark_of_slot[slot as usize]
+                .map(|mark| Place { part: place_of_mark[mark].part, marks: 0 });
+            let mut found: Vec<Place> =
+                wanted(item).map(|mark| place_of_mark[mark]).chain(taken).collect();
+            found.sort_unstable();
+            let place = |group: &[Place]| Place {
+                part: group[0].part,
+                marks: group.iter().fold(0, |marks, place| marks | place.marks),
+            };
+            let found: Box<[Place]> = found.chunk_by(|a, b| a.part == b.part).map(place).collect();
+            let setters = found.iter().filter(|place| place.marks != 0);
+            options.extend(setters.map(|&Place { part, marks }| Setter { part, slot, marks }));
+            places.push(found);
         }
-        // An item that sets no mark still takes the slot away from those that do.
-        let placed: Vec<Option<(usize, u32)>> = items
-            .clone()
-            .map(|item| {
-                let (part, _) = places[mark_of_slot[item.0 as usize]?];
-                Some((part, wanted(item).fold(0, |bits, mark| bits | 1 << places[mark].1)))
-            })
-            .collect();
-        let mut options: Vec<Setter> = items
-            .zip(&placed)
-            .filter_map(|((slot, _), &place)| {
-                place.map(|(part, marks)| Setter { part, slot, marks })
-            })
-            .filter(|option| option.marks != 0)
-            .collect();
         options.sort_unstable();
         options.dedup();
         let mut start = 0;
@@ -116,7 +137,7 @@ impl Cover {
             }
         }
         let marks = by_root.into_iter().map(|(_, mark)| mark).collect();
-        Ok(Some(Self { parts, marks, options, items: placed }))
+        Ok(Some(Self { parts, marks, options, places }))
     }
 
     /// The number of parts.
@@ -124,9 +145,9 @@ impl Cover {
         self.parts.len()
     }
 
-    /// The part that an item's slot belongs to.
-    pub(super) fn part_of(&self, item: usize) -> Option<usize> {
-        self.items[item].map(|(part, _)| part)
+    /// The parts that an item matters to.
+    pub(super) fn places(&self, item: usize) -> &[Place] {
+        &self.places[item]
     }
 
     /// The fewest items that set all marks of a part, given which are set and which slots have been
@@ -137,31 +158,17 @@ impl Cover {
         is_set: impl Fn(u32) -> bool,
         is_used: impl Fn(u32) -> bool,
     ) -> Option<u32> {
-        let missing = self.missing(part, is_set);
-        self.fewest_for(part, missing, is_used)
+        self.fewest_after(Place { part, marks: 0 }, is_set, is_used)
     }
 
-    /// The same after one more item, which belongs to the part and whose slot `is_used` counts.
+    /// The same after one more item, for one of its places; `is_used` counts its slot.
     pub(super) fn fewest_after(
         &self,
-        item: usize,
+        Place { part, marks }: Place,
         is_set: impl Fn(u32) -> bool,
         is_used: impl Fn(u32) -> bool,
     ) -> Option<u32> {
-        let (part, marks) = self.items[item]?;
-        self.fewest_for(part, self.missing(part, is_set) & !marks, is_used)
-    }
-
-    fn missing(&self, part: usize, is_set: impl Fn(u32) -> bool) -> u32 {
-        let marks = &self.marks[self.parts[part].marks.clone()];
-        marks
-            .iter()
-            .enumerate()
-            .filter(|&(_, &mark)| !is_set(mark))
-            .fold(0, |bits, (bit, _)| bits | 1 << bit)
-    }
-
-    fn fewest_for(&self, part: usize, missing: u32, is_used: impl Fn(u32) -> bool) -> Option<u32> {
+        let missing = self.missing(part, is_set) & !marks;
         if missing == 0 {
             return Some(0);
         }
@@ -191,12 +198,30 @@ impl Cover {
         fewest[missing as usize]
     }
 
+    fn missing(&self, part: usize, is_set: impl Fn(u32) -> bool) -> u32 {
+        let marks = &self.marks[self.parts[part].marks.clone()];
+        marks
+            .iter()
+            .enumerate()
+            .filter(|&(_, &mark)| !is_set(mark))
+            .fold(0, |bits, (bit, _)| bits | 1 << bit)
+    }
+
     pub(super) fn memory_bytes(&self) -> usize {
         self.parts.len() * size_of::<Part>()
             + self.marks.len() * 4
             + self.options.len() * size_of::<Setter>()
-            + self.items.len() * size_of::<Option<(usize, u32)>>()
+            + self.places.iter().map(|places| 16 + size_of_val(&**places)).sum::<usize>()
     }
+}
+
+/// What the items of a slot have in common.
+#[derive(Clone, Copy)]
+struct Slot<'a> {
+    /// The marks of the first.
+    first: &'a [u32],
+    /// Whether the marks of its items belong together.
+    links: bool,
 }
 
 fn too_entangled(marks: usize) -> GrammarError {
@@ -230,7 +255,7 @@ mod tests {
     use super::*;
 
     fn fewest(items: &[(u32, &[u32])], marks: u32, used: &[u32]) -> Option<u32> {
-        let cover = Cover::new(items.iter().copied(), marks).unwrap()?;
+        let cover = Cover::new(items.iter().copied(), marks, true).unwrap()?;
         (0..cover.parts())
             .map(|part| cover.fewest(part, |_| false, |slot| used.contains(&slot)))
             .sum()
@@ -275,6 +300,11 @@ mod tests {
                 .map(u32::count_ones)
                 .min();
             assert_eq!(fewest(&items, marks, &[]), naive, "{items:?} {marks}");
+            let uncounted = Cover::new(items.iter().copied(), marks, false).unwrap();
+            let possible = uncounted.is_some_and(|cover| {
+                (0..cover.parts()).all(|part| cover.fewest(part, |_| false, |_| false).is_some())
+            });
+            assert_eq!(possible, naive.is_some(), "{items:?} {marks}");
         }
     }
 }

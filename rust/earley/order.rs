@@ -112,7 +112,9 @@ impl OrderPlan {
         order.max = order.max.filter(|&max| repeats || max < slots);
         order.min = if order.min == 1 { 0 } else { order.min };
         let marks = order.items.iter().map(|item| &item.marks[..]);
-        let Some(cover) = Cover::new(slot.iter().copied().zip(marks), order.marks)? else {
+        let Some(cover) =
+            Cover::new(slot.iter().copied().zip(marks), order.marks, order.max.is_some())?
+        else {
             return Ok(None);
         };
         let plan = Self { order, slot, slots, repeats, cover };
@@ -171,16 +173,12 @@ impl OrderPlan {
             if is_used(slot) {
                 continue;
             }
-            let missing = match self.cover.part_of(item) {
-                None => in_all,
-                Some(part) => {
-                    let is_used = |other| other == slot && slot < self.slots || is_used(other);
-                    let Some(after) = self.cover.fewest_after(item, is_set, is_used) else {
-                        continue;
-                    };
-                    in_all - u64::from(fewest[part]) + u64::from(after)
-                }
-            };
+            let is_used = |other| other == slot && slot < self.slots || is_used(other);
+            let missing = self.cover.places(item).iter().try_fold(in_all, |missing, &place| {
+                let after = self.cover.fewest_after(place, is_set, is_used)?;
+                Some(missing - u64::from(fewest[place.part]) + u64::from(after))
+            });
+            let Some(missing) = missing else { continue };
             if count + 1 + missing > max {
                 continue;
             }

@@ -2,6 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
+/// The bytes from one to another, inclusive, and the state that they lead to.
+type Edge = (u8, u8, u32);
+
 /// A state of an [`Automaton`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AutomatonState {
@@ -61,7 +64,7 @@ fn classes(states: &[AutomatonState], alive: &[bool]) -> Vec<u32> {
     let mut classes: Vec<u32> = states.iter().map(|state| u32::from(state.accepts)).collect();
     let mut count = 0;
     loop {
-        let mut known: FxHashMap<(u32, Vec<(u8, u8, u32)>), u32> = FxHashMap::default();
+        let mut known: FxHashMap<(u32, Vec<Edge>), u32> = FxHashMap::default();
         let refined: Vec<u32> = states
             .iter()
             .enumerate()

@@ -9,8 +9,8 @@ use crate::index::ExprId;
 /// where that matters), so that n items need no n! productions.
 ///
 /// Compiling refuses items and separators that may be empty, and marks that depend on each other
-/// in too many ways: where items of one `once` set different marks, or one item several, up to 16
-/// marks can hang together. Items whose texts overlap are read in all ways at once, which makes as
+/// in too many ways: where items of one `once` set different marks (with `max`, also where one item
+/// sets several), up to 16 marks can hang together. Items whose texts overlap are read in all ways at once, which makes as
 /// many states as there are sets of items that a text may stand for. Rules only, no terminals.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Unordered {

@@ -46,6 +46,7 @@ pub(super) enum Node {
 
 /// What is known of a node beside its structure.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 struct Facts {
     /// A hash of the structure: the same in every set of expressions.
     identity: u128,

@@ -56,7 +56,9 @@ impl RegexSet {
         let mut on_path = rustc_hash::FxHashSet::default();
         let mut state = root;
         loop {
-            if state != DEAD {
+            if state == DEAD {
+                word.pop();
+            } else {
                 if self.is_infinite(state) || !on_path.insert(state) {
                     return Ok(None);
                 }
@@ -68,8 +70,6 @@ impl RegexSet {
                     words.push(word.clone());
                 }
                 path.push(Level { state, bytes: *self.first(state) });
-            } else {
-                word.pop();
             }
             // The next byte of the last state that has one.
             loop {

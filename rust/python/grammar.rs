@@ -165,7 +165,10 @@ impl PyGrammar {
                 None => true,
             };
             if told {
-                shown += &format!(", {name}={}", value.repr()?);
+                shown.push_str(", ");
+                shown.push_str(&name.str()?.to_string_lossy());
+                shown.push('=');
+                shown.push_str(&value.repr()?.to_string_lossy());
             }
         }
         Ok(format!("Grammar.from_{}({shown})", language.name()))

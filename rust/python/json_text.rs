@@ -94,7 +94,7 @@ impl<'py> Writer<'py> {
             }
         };
         if self.open.len() == MAX_NESTING || self.text.len() > MAX_TEXT {
-            return Err(self.too_much(open));
+            return Err(self.too_much(&open));
         }
         self.text.push(if matches!(open, Open::Object { .. }) { '{' } else { '[' });
         self.open.push(open);
@@ -230,9 +230,9 @@ impl<'py> Writer<'py> {
     }
 
     /// Why a container can't be written: it is inside itself, or all is too much.
-    fn too_much(&self, last: Open<'py>) -> PyErr {
+    fn too_much(&self, last: &Open<'py>) -> PyErr {
         let mut seen = FxHashSet::default();
-        let mut path = self.open.iter().chain([&last]).map(Open::identity);
+        let mut path = self.open.iter().chain([last]).map(Open::identity);
         match path.position(|identity| !seen.insert(identity)) {
             Some(level) => GrammarError::new(GrammarErrorKind::Syntax, "a schema contains itself")
                 .with_hint("give it a name in $defs and refer to that with $ref")

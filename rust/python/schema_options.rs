@@ -212,13 +212,11 @@ fn resources(value: &Bound<'_, PyAny>) -> PyResult<Vec<(String, String)>> {
 }
 
 fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    match value.cast::<PyBool>() {
-        Ok(flag) => Ok(flag.is_true()),
-        Err(_) => {
-            let kind = type_name(value);
-            Err(PyTypeError::new_err(format!("{name} is True or False, not {kind}")))
-        }
+    if let Ok(flag) = value.cast::<PyBool>() {
+        return Ok(flag.is_true());
     }
+    let kind = type_name(value);
+    Err(PyTypeError::new_err(format!("{name} is True or False, not {kind}")))
 }
 
 fn choice<T: Clone>(name: &str, value: &Bound<'_, PyAny>, choices: &[(&str, T)]) -> PyResult<T> {

@@ -31,10 +31,13 @@ HERE = Path(__file__).resolve().parent
 SUITE = HERE.parents[2] / "shared" / "json-schema-test-suite"
 RESULTS = HERE / "results" / "suite.json"
 
+WIDE = {**WIDEST, "escapes": "minimal"}
+"""The widest options. The suite's documents spell a character in one way; with all escapes
+`format: regex` is more than a terminal may be."""
+
 NARROWING = {
     "property_order": {"property_order": "any"},
     "whitespace": {"whitespace": "any"},
-    "escapes": {"escapes": "all"},
     "max_number_digits": {"max_number_digits": None},
     "formats": {"formats": False},
 }
@@ -91,7 +94,7 @@ def run_file(name: str) -> dict[str, Any]:
     }  # fmt: skip
     for group in groups:
         schema = exact.dump(group["schema"])
-        widest = _language(schema, {**WIDEST, "formats": formats})
+        widest = _language(schema, {**WIDE, "formats": formats})
         default = _language(schema, {})
         for test in group["tests"]:
             counts["tests"] += 1

@@ -137,7 +137,6 @@ def itself() -> dict[str, Any]:
         ({"a": b"bytes"}, TypeError, "/a"),
         ({"a": object()}, TypeError, "/a"),
         ({"a": int}, TypeError, "/a"),
-        ({"a": 10**5000}, LimitError, "/a"),
         (itself(), GrammarError, "/items/anyOf/1"),
     ],
 )

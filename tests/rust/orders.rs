@@ -49,11 +49,11 @@ fn each_once(required: usize) -> Grammar {
 }
 
 /// One token a byte and an end of sequence.
-fn engine(grammar: Grammar, options: &CompileOptions, cache_bytes: usize) -> Arc<Engine> {
+fn engine(grammar: Grammar, options: CompileOptions, cache_bytes: usize) -> Arc<Engine> {
     let mut bytes: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     bytes.push(vec![]);
     let vocabulary = Arc::new(Vocabulary::new(&bytes, &[256], &[], None).unwrap());
-    let compiled = Arc::new(compile(&Arc::new(grammar), options).unwrap());
+    let compiled = Arc::new(compile(&Arc::new(grammar), &options).unwrap());
     let options = EngineOptions { cache_bytes, ..EngineOptions::default() };
     Arc::new(Engine::new(compiled, vocabulary, options).unwrap())
 }
@@ -96,7 +96,7 @@ fn is_text(engine: &Arc<Engine>, text: &str) -> bool {
 fn every_order_of_required_items_is_accepted() {
     let mut choices = Choices::seeded(1);
     for options in [CompileOptions::default(), CompileOptions::PLAIN] {
-        let engine = engine(each_once(COUNT), &options, 64 << 20);
+        let engine = engine(each_once(COUNT), options, 64 << 20);
         for _ in 0..10 {
             let order = shuffled(&mut choices, COUNT);
             assert!(is_text(&engine, &text(&order)));
@@ -118,7 +118,7 @@ fn every_order_of_required_items_is_accepted() {
 #[test]
 fn some_of_the_items_in_some_order_and_nested() {
     let mut choices = Choices::seeded(2);
-    let engine = engine(each_once(1), &CompileOptions::default(), 64 << 20);
+    let engine = engine(each_once(1), CompileOptions::default(), 64 << 20);
     for _ in 0..10 {
         let mut order = shuffled(&mut choices, 20);
         let with = order.contains(&0);
@@ -139,7 +139,7 @@ fn some_of_the_items_in_some_order_and_nested() {
 fn states_survive_a_cache_that_is_always_full() {
     let mut choices = Choices::seeded(3);
     for cache_bytes in [0, 100_000] {
-        let engine = engine(each_once(COUNT), &CompileOptions::default(), cache_bytes);
+        let engine = engine(each_once(COUNT), CompileOptions::default(), cache_bytes);
         for _ in 0..2 {
             let order = shuffled(&mut choices, COUNT);
             assert!(is_text(&engine, &text(&order)));
@@ -150,7 +150,7 @@ fn states_survive_a_cache_that_is_always_full() {
 
 #[test]
 fn messages_name_the_items_that_are_left() {
-    let engine = engine(each_once(COUNT), &CompileOptions::default(), 64 << 20);
+    let engine = engine(each_once(COUNT), CompileOptions::default(), 64 << 20);
     let mut matcher = Matcher::new(engine);
     let order: Vec<usize> = (0..COUNT - 2).collect();
     let all = text(&order);
@@ -169,7 +169,7 @@ fn a_number_of_any_items() {
         let separator = b.literal(b",");
         Unordered { items, separator, marks: 0, min: 2, max: Some(100) }
     });
-    let engine = engine(grammar, &CompileOptions::default(), 64 << 20);
+    let engine = engine(grammar, CompileOptions::default(), 64 << 20);
     for (count, accepted) in [(1, false), (2, true), (100, true), (101, false)] {
         assert_eq!(is_text(&engine, &text(&vec![7; count])), accepted, "{count}");
     }
@@ -227,7 +227,7 @@ fn what_cannot_be_done_is_refused() {
     assert_eq!(kind, GrammarErrorKind::Empty);
     let (kind, _) = error(SymbolKind::Rule, |b| {
         let (a, comma) = (b.literal(b"a"), b.literal(b","));
-        let items = (0..40).map(|index| item(a, index, &[index, (index + 1) % 40])).collect();
+        let items = (0..40).map(|index| item(a, index / 2, &[index, (index + 1) % 40])).collect();
         both(items, comma, 40)
     });
     assert_eq!(kind, GrammarErrorKind::Limit);
@@ -236,6 +236,25 @@ fn what_cannot_be_done_is_refused() {
         both(vec![item(a, 0, &[0])], comma, u32::MAX)
     });
     assert_eq!(kind, GrammarErrorKind::Empty);
+}
+
+#[test]
+fn an_item_may_set_many_marks() {
+    let grammar = object(|b, exprs| {
+        let all: Vec<u32> = (0..COUNT as u32).collect();
+        let item = |(index, &expr): (usize, &ExprId)| UnorderedItem {
+            expr,
+            once: Some(index as u32),
+            marks: if index == 0 { all.clone().into() } else { [index as u32].into() },
+        };
+        let items = exprs.iter().enumerate().map(item).collect();
+        let separator = b.literal(b",");
+        Unordered { items, separator, marks: COUNT as u32, min: 2, max: None }
+    });
+    let engine = engine(grammar, CompileOptions::default(), 64 << 20);
+    assert!(!is_text(&engine, "{k0:0}"));
+    assert!(is_text(&engine, "{k7:1,k0:0}"));
+    assert!(!is_text(&engine, "{k7:1,k8:0}"));
 }
 
 #[test]
@@ -251,7 +270,7 @@ fn deep_nesting_compiles() {
     }
     let start = b.declare("start", SymbolKind::Rule, Span::default());
     b.define(start, value);
-    let engine = engine(b.finish(start), &CompileOptions::default(), 64 << 20);
+    let engine = engine(b.finish(start), CompileOptions::default(), 64 << 20);
     let mut matcher = Matcher::new(engine);
     assert!(matcher.accept_bytes(b"{{,{{{{,{").is_ok());
 }

@@ -499,15 +499,10 @@ impl<'g> Translation<'g> {
                 let mut after = before.clone();
                 after.insert(index);
                 let after = (after, (count + 1).min(enough));
-                let rest = match known.get(&after) {
-                    Some(&rest) => rest,
-                    None => {
-                        let rest = self.fresh();
-                        known.insert(after.clone(), rest);
-                        open.push(after);
-                        rest
-                    }
-                };
+                let rest = *known.entry(after.clone()).or_insert_with(|| {
+                    open.push(after);
+                    self.fresh()
+                });
                 let mut right = vec![self.expr(place, item.expr), Symbol::Nonterminal(rest)];
                 if count > 0 {
                     right.insert(0, self.expr(place, *separator));

@@ -10,6 +10,9 @@ use std::collections::{BTreeSet, HashMap};
 use earmark::grammar::{Expr, Grammar};
 use earmark::index::{ExprId, IndexVec};
 
+/// Inclusive ranges of numbers.
+type Ranges = Vec<(u32, u32)>;
+
 /// A deterministic automaton with a transition for each byte.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
@@ -218,7 +221,7 @@ impl Parts {
         ranges: &[(u32, u32)],
         follow: u32,
         to: usize,
-        known: &mut HashMap<(u32, Vec<(u32, u32)>), usize>,
+        known: &mut HashMap<(u32, Ranges), usize>,
     ) -> Option<usize> {
         if ranges.is_empty() || follow == 0 {
             return (!ranges.is_empty()).then_some(to);

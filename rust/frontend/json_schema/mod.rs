@@ -12,13 +12,13 @@ mod pattern;
 pub use options::{Escapes, FLEXIBLE, Options, PropertyOrder, Whitespace};
 
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::fmt::Write;
 
 use crate::error::{GrammarError, GrammarErrorKind};
 use crate::grammar::{Grammar, GrammarBuilder};
 use algebra::{Algebra, Signed};
 use emit::Emitter;
-use load::{Loader, Role};
+use load::Loader;
 use model::Keyword;
 
 /// A grammar from a schema, and what of the schema it does not enforce.
@@ -72,7 +72,8 @@ pub fn parse(schema: &str, options: &Options) -> Result<Parsed, GrammarError> {
 fn refusal(findings: &[Finding]) -> GrammarError {
     let mut message = String::from("the schema has what can't be enforced:");
     for finding in findings {
-        message.push_str(&format!("\n  {}: {}", finding.pointer, finding.reason));
+        // Writing to a string does not fail.
+        let _ = write!(message, "\n  {}: {}", finding.pointer, finding.reason);
     }
     let first = findings.first().map_or("", |finding| &finding.pointer);
     GrammarError::new(GrammarErrorKind::Unsupported, message)
@@ -99,40 +100,34 @@ pub fn report(schema: &str, options: &Options) -> Result<Vec<Finding>, GrammarEr
         .iter()
         .map(|finding| ((finding.pointer.as_str(), finding.keyword.as_str()), finding))
         .collect();
-    let mut findings = Vec::new();
     let mut loader = Loader::new(schema, options)?;
-    let mut keywords = Vec::new();
-    loader.walk_all(&mut |id, pointer, keyword, role| {
-        keywords.push((id, pointer.clone(), keyword.to_owned(), role));
-    })?;
-    for (id, pointer, keyword, role) in keywords {
-        let read = loader.schema(id)?;
-        let format = read.keywords.iter().find_map(|(read, _)| match read {
-            Keyword::Format(format) if keyword == "format" => Some(Rc::clone(format)),
-            _ => None,
-        });
-        let pointer = format!("{pointer}/{}", escaped(&keyword));
-        if let Some(&finding) = by_place.get(&(pointer.as_str(), keyword.as_str())) {
-            findings.push(finding.clone());
-            continue;
+    let mut findings = Vec::new();
+    loader.walk_all(&mut |id, finding| findings.push((id, finding)))?;
+    let mut known = Vec::with_capacity(findings.len());
+    for (id, mut finding) in findings {
+        if let Some(&refused) = by_place.get(&(finding.pointer.as_str(), finding.keyword.as_str()))
+        {
+            finding = refused.clone();
+        } else if finding.keyword == "format" {
+            let schema = loader.schema(id)?;
+            for (keyword, _) in &schema.keywords {
+                let Keyword::Format(format) = keyword else { continue };
+                // Formats say nothing if they are not to be enforced, or not known.
+                let silent = if !options.formats {
+                    Some("formats are not enforced")
+                } else if format::expr(format, &mut GrammarBuilder::new()).is_none() {
+                    Some("not a format of JSON Schema")
+                } else {
+                    None
+                };
+                if silent.is_some() {
+                    finding.status = Status::Annotation;
+                }
+                finding.reason =
+                    silent.or_else(|| format::caveat(format)).unwrap_or_default().into();
+            }
         }
-        // Formats say nothing if they are not to be enforced, or not known.
-        let known = |name: &str| {
-            options.formats && format::expr(name, &mut GrammarBuilder::new()).is_some()
-        };
-        let enforced = role == Role::Keyword && format.as_deref().is_none_or(known);
-        let reason = format.as_deref().filter(|_| enforced).and_then(format::caveat);
-        findings.push(Finding {
-            pointer,
-            keyword,
-            status: if enforced { Status::Enforced } else { Status::Annotation },
-            reason: reason.unwrap_or_default().to_owned(),
-        });
+        known.push(finding);
     }
-    Ok(findings)
-}
-
-/// A name as a part of a JSON pointer (RFC 6901, section 3).
-fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
+    Ok(known)
 }

@@ -50,6 +50,9 @@ pub(super) struct Schema {
 /// A list of names or patterns with a schema each.
 pub(super) type Named = Rc<[(Rc<str>, SchemaId)]>;
 
+/// A list of names with a list of names each.
+pub(super) type NameLists = Rc<[(Rc<str>, Rc<[Rc<str>]>)]>;
+
 /// A keyword with its value. The name in the source stands beside it in [`Schema`].
 #[derive(Clone, Debug)]
 pub(super) enum Keyword {
@@ -93,7 +96,7 @@ pub(super) enum Keyword {
     MinProperties(u64),
     MaxProperties(u64),
     /// `dependentRequired`, and `dependencies` with arrays.
-    DependentRequired(Rc<[(Rc<str>, Rc<[Rc<str>]>)]>),
+    DependentRequired(NameLists),
     /// `dependentSchemas`, and `dependencies` with schemas.
     DependentSchemas(Named),
     UnevaluatedProperties(SchemaId),
@@ -128,8 +131,6 @@ pub(super) enum Keyword {
     },
     /// `$ref`, and `$dynamicRef`/`$recursiveRef` where only one target is possible.
     Ref(SchemaId),
-    /// What can't be enforced, and why.
-    Unsupported(Rc<str>),
 }
 
 impl Types {

@@ -2,6 +2,7 @@
 
 /// How a schema becomes a grammar. The default of each is what most models write.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches, each named")]
 pub struct Options {
     /// White space between the parts of a value.
     pub whitespace: Whitespace,

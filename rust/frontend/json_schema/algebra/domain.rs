@@ -240,10 +240,6 @@ impl Algebra<'_> {
         let set = match (&keyword.0, positive) {
             (Keyword::False, true) => D::nothing(),
             (Keyword::False, false) => D::all(),
-            (Keyword::Unsupported(reason), _) => {
-                self.refuse(schema, keyword.1, reason);
-                D::all()
-            }
             (&Keyword::Ref(target), positive) => {
                 self.evaluate(Signed { schema: target, positive }, collect)?
             }

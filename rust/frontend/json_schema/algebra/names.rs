@@ -40,9 +40,9 @@ impl Names {
         algebra: &mut Algebra<'_>,
     ) -> Result<bool> {
         Ok(match (self, name) {
-            (Self::All, _) => true,
+            (Self::All, _) | (Self::In(Strings::Except(_)), Known::Open(_)) => true,
             (Self::One(one), Known::Name(name)) => &**one == *name,
-            (Self::One(_), Known::Open(_)) => false,
+            (Self::One(_) | Self::In(Strings::Words(_)), Known::Open(_)) => false,
             (&Self::Pattern(pattern), name) => name.matches(pattern, algebra)?,
             (Self::Others(names, patterns), name) => {
                 if let Known::Name(name) = name
@@ -66,8 +66,6 @@ impl Names {
                 true
             }
             (Self::In(strings), Known::Name(name)) => strings.contains(name, algebra)?,
-            (Self::In(Strings::Words(_)), Known::Open(_)) => false,
-            (Self::In(Strings::Except(_)), Known::Open(_)) => true,
             (&Self::In(Strings::Regular(expr)), name) => name.matches(expr, algebra)?,
         })
     }

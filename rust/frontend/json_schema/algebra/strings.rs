@@ -379,8 +379,8 @@ fn lengths(builder: &GrammarBuilder, root: ExprId) -> (u64, Option<u64>) {
             }),
             Expr::Alt(parts) => {
                 let shortest = parts.iter().map(|part| of(part).0).min().unwrap_or(0);
-                let longest = parts.iter().map(|part| of(part).1);
-                (shortest, longest.fold(Some(0), |most, part| Some(most?.max(part?))))
+                let mut longest = parts.iter().map(|part| of(part).1);
+                (shortest, longest.try_fold(0, |most, part| Some(most.max(part?))))
             }
             Expr::And { all, .. } => {
                 let shortest = all.iter().map(|part| of(part).0).max().unwrap_or(0);

@@ -29,10 +29,9 @@ impl Emitter<'_> {
             return Ok(None);
         }
         if list.unique && list.max.is_none_or(|max| max > 1) {
-            match self.unique(list, depth)? {
-                Some(arrays) => return Ok(arrays),
-                // What can't be enforced has been noted; or it follows from the rest.
-                None => {}
+            // If not, it follows from the rest, or that it can't be enforced has been noted.
+            if let Some(arrays) = self.unique(list, depth)? {
+                return Ok(arrays);
             }
         }
         if list.contains.is_empty() { self.plain(list, depth) } else { self.counted(list, depth) }

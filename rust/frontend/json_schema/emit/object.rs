@@ -35,6 +35,9 @@ struct Slot {
     in_order: bool,
 }
 
+/// Named properties.
+type Slots = Vec<(Rc<str>, Slot)>;
+
 /// How many properties count and what must be among them.
 struct Bounds {
     /// Bits of all that must exist.
@@ -94,7 +97,7 @@ impl Emitter<'_> {
     }
 
     /// The named properties; `None` if one that must be there can't be.
-    fn slots(&mut self, shape: &Shape, depth: u32) -> Result<Option<Vec<(Rc<str>, Slot)>>> {
+    fn slots(&mut self, shape: &Shape, depth: u32) -> Result<Option<Slots>> {
         let mut by_name: FxHashMap<&str, Vec<Signed>> = FxHashMap::default();
         let mut order: Vec<Rc<str>> = Vec::new();
         let mut seen: FxHashSet<Rc<str>> = FxHashSet::default();

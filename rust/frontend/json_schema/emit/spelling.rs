@@ -196,7 +196,7 @@ fn surrogates(builder: &mut GrammarBuilder, low: u32, high: u32, pairs: &mut Vec
     while from <= high {
         // As many leads as have all their trails, or a part of one lead's.
         let last_of_lead = from | 0x3ff;
-        let to = if from & 0x3ff == 0 && high >= last_of_lead {
+        let to = if from.is_multiple_of(0x400) && high >= last_of_lead {
             ((high + 1) & !0x3ff) - 1
         } else {
             high.min(last_of_lead)

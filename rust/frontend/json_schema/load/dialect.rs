@@ -1,5 +1,7 @@
 //! Drafts and vocabularies: what `$schema` names, and the documents it may name.
 
+use std::fmt;
+
 use super::words::vocabulary::{
     ALL, APPLICATOR, CONTENT, CORE, FORMAT, META, UNEVALUATED, VALIDATION,
 };
@@ -12,6 +14,18 @@ pub(super) enum Draft {
     D7,
     D2019,
     D2020,
+}
+
+impl fmt::Display for Draft {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::D4 => "draft 4",
+            Self::D6 => "draft 6",
+            Self::D7 => "draft 7",
+            Self::D2019 => "draft 2019-09",
+            Self::D2020 => "draft 2020-12",
+        })
+    }
 }
 
 /// Which keywords there are, and what they mean.

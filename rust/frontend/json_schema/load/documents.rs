@@ -96,7 +96,7 @@ struct Document {
 
 /// See the module.
 pub(super) struct Documents<'o> {
-    documents: Vec<Document>,
+    read: Vec<Document>,
     resources: Vec<Resource>,
     by_uri: HashMap<Rc<str>, Place>,
     /// The user's resources, those read taken out, by URI.
@@ -113,7 +113,7 @@ impl<'o> Documents<'o> {
             .map(|(uri, text)| (uri::resolve("", uri::split(uri).0), text.as_str()))
             .collect();
         let mut documents = Self {
-            documents: vec![],
+            read: vec![],
             resources: vec![],
             by_uri: HashMap::new(),
             unread,
@@ -125,7 +125,7 @@ impl<'o> Documents<'o> {
 
     /// The tree of a document.
     pub(super) fn source(&self, document: u32) -> &Rc<Source> {
-        &self.documents[document as usize].source
+        &self.read[document as usize].source
     }
 
     pub(super) fn resource(&self, resource: u32) -> &Resource {
@@ -149,7 +149,7 @@ impl<'o> Documents<'o> {
 
     /// The resource a place lies in.
     pub(super) fn resource_of(&self, place: Place) -> u32 {
-        let document = &self.documents[place.document as usize];
+        let document = &self.read[place.document as usize];
         if document.inner.is_empty() {
             return document.root;
         }
@@ -191,7 +191,7 @@ impl<'o> Documents<'o> {
     /// Looks for identifiers below a schema that stands where no keyword puts one. They set the
     /// base of references, but nothing can refer to them.
     pub(super) fn search_detached(&mut self, place: Place) -> Result<(), GrammarError> {
-        let document = &self.documents[place.document as usize];
+        let document = &self.read[place.document as usize];
         match document.searched.get(place.node.0 as usize) {
             None | Some(true) => Ok(()),
             Some(false) => self.search(place, false),
@@ -201,11 +201,11 @@ impl<'o> Documents<'o> {
     fn read(&mut self, text: &str, uri: &str) -> Result<Place, GrammarError> {
         let source = Rc::new(Source { tree: parse(text, uri)?, uri: uri.into() });
         let tree = &source.tree;
-        let document = self.documents.len() as u32;
+        let document = self.read.len() as u32;
         let root = Place { document, node: Node::ROOT };
         let resource = self.resources.len() as u32;
         let searched = if tree.identifiers.any { vec![false; tree.len()] } else { vec![] };
-        self.documents.push(Document {
+        self.read.push(Document {
             source: Rc::clone(&source),
             root: resource,
             inner: FxHashMap::default(),
@@ -249,7 +249,10 @@ impl<'o> Documents<'o> {
             if tree.json(node) != Json::Object {
                 continue;
             }
-            self.documents[document as usize].searched[node.0 as usize] = true;
+            let searched = &mut self.read[document as usize].searched[node.0 as usize];
+            if std::mem::replace(searched, true) {
+                continue;
+            }
             let resource = self.identify(Place { document, node }, tree, outer, register)?;
             let dialect = self.resources[resource as usize].dialect;
             let start = open.len();
@@ -305,7 +308,7 @@ impl<'o> Documents<'o> {
                 }
                 if sure {
                     resource = self.resources.len() as u32;
-                    self.documents[document as usize].inner.insert(node, resource);
+                    self.read[document as usize].inner.insert(node, resource);
                     self.resources.push(Resource {
                         root: place,
                         base,
@@ -327,12 +330,13 @@ impl<'o> Documents<'o> {
                 && let Some(name) = tree.get(node, word.name()).and_then(|node| tree.string(node))
             {
                 self.anchor(resource, name, node, register);
-                if word == Word::DynamicAnchor {
+                if word == Word::DynamicAnchor && register {
                     self.resources[resource as usize].dynamic.push((name.into(), node));
                 }
             }
         }
-        if Word::RecursiveAnchor.is_of(dialect)
+        if register
+            && Word::RecursiveAnchor.is_of(dialect)
             && self.resources[resource as usize].root == place
             && let Some(value) = tree.get(node, Word::RecursiveAnchor.name())
             && tree.json(value) == Json::Bool(true)
@@ -357,7 +361,7 @@ impl<'o> Documents<'o> {
         };
         let mut uri = named.to_owned();
         let mut vocabularies = None;
-        for _ in 0..MAX_METASCHEMAS {
+        for step in 0..MAX_METASCHEMAS {
             if let Some(dialect) = Dialect::of_metaschema(&uri) {
                 return Ok(Dialect {
                     vocabularies: vocabularies.unwrap_or(dialect.vocabularies),
@@ -366,7 +370,8 @@ impl<'o> Documents<'o> {
             }
             let Some((key, text)) = self.text_of(uri::split(&uri).0) else { break };
             let metaschema = parse(text, &key)?;
-            if vocabularies.is_none()
+            // Its own metaschema's vocabularies are those the metaschema is written in.
+            if step == 0
                 && let Some(node) = metaschema.get(Node::ROOT, Word::Vocabulary.name())
             {
                 vocabularies = Some(self.vocabularies(&metaschema, node, place)?);
@@ -374,7 +379,7 @@ impl<'o> Documents<'o> {
             let next = metaschema
                 .get(Node::ROOT, Word::Schema.name())
                 .and_then(|node| metaschema.string(node));
-            uri = next.unwrap_or("http://json-schema.org/schema").to_owned();
+            next.unwrap_or("http://json-schema.org/schema").clone_into(&mut uri);
         }
         let message = format!("unknown draft {:?}", tree.shown(place.node).trim_matches('"'));
         Err(self.error(GrammarErrorKind::Unsupported, place, message).with_hint(

@@ -38,7 +38,6 @@ use tree::Node;
 use words::Word;
 
 pub(super) use documents::Pointer;
-pub(super) use walk::Role;
 
 /// The most schemas in scopes other than the empty one.
 const MAX_SCOPED: usize = 200_000;

@@ -2,6 +2,7 @@
 //!
 //! One loop without recursion. Texts, nesting and numbers have limits.
 
+use std::cell::RefCell;
 use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
@@ -33,7 +34,9 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Tree, GrammarError> {
     };
     parser.read().map_err(|fault| fault.error(text, name))?;
     let Parser { entries, unescaped, identifiers, indexes, hasher, .. } = parser;
-    Ok(Tree { text: text.into(), unescaped, entries, identifiers, indexes, hasher })
+    let text = text.into();
+    let items = RefCell::default();
+    Ok(Tree { text, unescaped, entries, identifiers, indexes, hasher, items })
 }
 
 /// What is wrong with the text.

@@ -75,7 +75,7 @@ impl Loader<'_> {
             let tree = &self.documents.source(root.document).tree;
             let node = match follow(tree, root.node, &fragment) {
                 Ok(node) => node,
-                Err(stop) => return Err(self.broken_pointer(of, root, &fragment, stop)),
+                Err(stop) => return Err(self.broken_pointer(of, root, &fragment, &stop)),
             };
             let place = Place { node, ..root };
             self.documents.search_detached(place)?;
@@ -98,7 +98,7 @@ impl Loader<'_> {
         of: Reference<'_>,
         root: Place,
         fragment: &str,
-        stop: Stop,
+        stop: &Stop,
     ) -> GrammarError {
         let tree = &self.documents.source(root.document).tree;
         let at = self.documents.pointer(Place { node: stop.at, ..root });
@@ -206,7 +206,7 @@ fn follow(tree: &Tree, from: Node, pointer: &str) -> Result<Node, Stop> {
         let next = match tree.json(at) {
             Json::Object => tree.get(at, name),
             Json::Array if part == "0" || !part.starts_with(['0', '+']) => {
-                part.parse().ok().and_then(|index| tree.children(at).nth(index))
+                part.parse().ok().and_then(|index| tree.item(at, index))
             }
             _ => None,
         };

@@ -19,7 +19,7 @@ type Bindings = Rc<[(Rc<str>, Place)]>;
 
 /// All scopes met, by number.
 pub(super) struct Scopes {
-    scopes: Vec<Bindings>,
+    met: Vec<Bindings>,
     /// In order of names, so that equal maps are equal.
     known: HashMap<Bindings, u32>,
     /// What a resource makes of a scope.
@@ -32,7 +32,7 @@ impl Scopes {
 
     pub(super) fn new() -> Self {
         Self {
-            scopes: vec![Rc::new([])],
+            met: vec![Rc::new([])],
             known: HashMap::from([(Rc::from([]), Self::EMPTY)]),
             entered: FxHashMap::default(),
         }
@@ -52,7 +52,7 @@ impl Scopes {
             return Ok(known);
         }
         let document = resource.root.document;
-        let mut bindings = self.scopes[scope as usize].to_vec();
+        let mut bindings = self.met[scope as usize].to_vec();
         for (name, node) in &resource.dynamic {
             if let Err(at) = bindings.binary_search_by(|(bound, _)| bound.cmp(name)) {
                 bindings.insert(at, (Rc::clone(name), Place { document, node: *node }));
@@ -61,13 +61,13 @@ impl Scopes {
         let bindings: Bindings = bindings.into();
         let inner = match self.known.get(&bindings) {
             Some(&known) => known,
-            None if self.scopes.len() == MAX_SCOPES => {
+            None if self.met.len() == MAX_SCOPES => {
                 let message = format!("dynamic anchors give more than {MAX_SCOPES} scopes");
                 return Err(GrammarError::new(GrammarErrorKind::Limit, message));
             }
             None => {
-                let new = self.scopes.len() as u32;
-                self.scopes.push(Rc::clone(&bindings));
+                let new = self.met.len() as u32;
+                self.met.push(Rc::clone(&bindings));
                 self.known.insert(bindings, new);
                 new
             }
@@ -78,7 +78,7 @@ impl Scopes {
 
     /// The schema an anchor is bound to.
     pub(super) fn bound(&self, scope: u32, name: &str) -> Option<Place> {
-        let bindings = &self.scopes[scope as usize];
+        let bindings = &self.met[scope as usize];
         let at = bindings.binary_search_by(|(bound, _)| (**bound).cmp(name)).ok()?;
         Some(bindings[at].1)
     }

@@ -4,6 +4,7 @@
 //! siblings need no links. Strings are ranges of the text, or of a side buffer if they hold
 //! escapes; numbers stay text. Names of an object are unique: of equal ones the last is kept.
 
+use std::cell::RefCell;
 use std::fmt::{self, Write};
 use std::hash::BuildHasher;
 
@@ -73,7 +74,7 @@ pub(super) struct Identifiers {
     pub(super) dynamic: bool,
 }
 
-/// Objects with more members have an index.
+/// Objects and arrays with more children have an index.
 pub(super) const MANY: u32 = 16;
 
 /// A JSON text, read.
@@ -86,6 +87,8 @@ pub(super) struct Tree {
     /// come from the user.
     pub(super) indexes: FxHashMap<u32, HashTable<u32>>,
     pub(super) hasher: std::hash::RandomState,
+    /// The items of large arrays that were asked for by index.
+    pub(super) items: RefCell<FxHashMap<u32, Box<[Node]>>>,
 }
 
 impl Tree {
@@ -146,6 +149,28 @@ impl Tree {
         index.find(hash, |&child| self.name(Node(child)) == name).map(|&child| Node(child))
     }
 
+    /// An item of an array.
+    pub(super) fn item(&self, array: Node, index: usize) -> Option<Node> {
+        if index < MANY as usize {
+            return self.children(array).nth(index);
+        }
+        self.with_items(array, |items| items.get(index).copied())
+    }
+
+    /// The place of an item in its array.
+    fn index_of(&self, array: Node, item: Node) -> usize {
+        match self.children(array).take(MANY as usize).position(|child| child == item) {
+            Some(index) => index,
+            // The items are in the order of their nodes.
+            None => self.with_items(array, |items| items.partition_point(|&child| child < item)),
+        }
+    }
+
+    fn with_items<T>(&self, array: Node, get: impl FnOnce(&[Node]) -> T) -> T {
+        let mut known = self.items.borrow_mut();
+        get(known.entry(array.0).or_insert_with(|| self.children(array).collect()))
+    }
+
     /// Writes the JSON pointer of a node.
     pub(super) fn write_pointer(&self, node: Node, out: &mut impl Write) -> fmt::Result {
         let mut path = vec![];
@@ -157,17 +182,10 @@ impl Tree {
         for &(parent, at) in path.iter().rev() {
             out.write_char('/')?;
             if matches!(self.json(parent), Json::Array) {
-                let index = self.children(parent).take_while(|&child| child != at).count();
-                write!(out, "{index}")?;
+                write!(out, "{}", self.index_of(parent, at))?;
                 continue;
             }
-            for c in self.name(at).chars() {
-                match c {
-                    '~' => out.write_str("~0")?,
-                    '/' => out.write_str("~1")?,
-                    c => out.write_char(c)?,
-                }
-            }
+            write_part(self.name(at), out)?;
         }
         Ok(())
     }
@@ -189,6 +207,18 @@ impl Tree {
             Json::Object => "an object".to_owned(),
         }
     }
+}
+
+/// Writes a name as a part of a JSON pointer.
+pub(super) fn write_part(name: &str, out: &mut impl Write) -> fmt::Result {
+    for c in name.chars() {
+        match c {
+            '~' => out.write_str("~0")?,
+            '/' => out.write_str("~1")?,
+            c => out.write_char(c)?,
+        }
+    }
+    Ok(())
 }
 
 /// See [`Tree::children`].

@@ -47,11 +47,6 @@ fn is_scheme(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
 }
 
-/// Whether a reference has a scheme.
-pub(super) fn is_absolute(uri: &str) -> bool {
-    Parts::of(uri).scheme.is_some()
-}
-
 /// What a reference without fragment means at a base, in its normal form: scheme and host in lower
 /// case, no dot segments, no empty path behind a host.
 pub(super) fn resolve(base: &str, reference: &str) -> String {

@@ -1,31 +1,26 @@
 //! All keywords of all schemas that a schema leads to, for reports.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashSet;
 
+use super::Loader;
+use super::dialect::Dialect;
 use super::keywords::Siblings;
-use super::words::Word;
-use super::{Loader, Pointer};
+use super::tree::{Node, Tree, write_part};
+use super::words::{Word, vocabulary};
 use crate::error::GrammarError;
 use crate::frontend::json_schema::model::{Keyword, Schema};
+use crate::frontend::json_schema::{Finding, Status};
 use crate::index::SchemaId;
-
-/// What a member of a schema is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::frontend::json_schema) enum Role {
-    /// A keyword that says what is valid.
-    Keyword,
-    /// A keyword of the draft that does not, or does not here.
-    Annotation,
-    /// No keyword of the schema's draft.
-    Unknown,
-}
 
 impl Loader<'_> {
     /// Visits each schema that the root leads to once, each before those it leads to, and each of
-    /// its members in the document's order.
+    /// its members in the document's order. A keyword that can say what is valid counts as
+    /// enforced: whether it is, is not known here.
     pub(in crate::frontend::json_schema) fn walk_all(
         &mut self,
-        visit: &mut impl FnMut(SchemaId, &Pointer, &str, Role),
+        visit: &mut impl FnMut(SchemaId, Finding),
     ) -> Result<(), GrammarError> {
         let root = self.root()?;
         let (mut reached, mut shown) = (FxHashSet::default(), FxHashSet::default());
@@ -50,18 +45,48 @@ impl Loader<'_> {
             let siblings = Siblings::of(&source.tree, place.node, dialect, &mut members);
             for node in source.tree.children(place.node) {
                 let name = source.tree.name(node);
-                let role = match Word::of(name).filter(|word| word.is_of(dialect)) {
-                    None => Role::Unknown,
-                    Some(word) if siblings.get(word).is_none() => Role::Annotation,
-                    Some(word) if siblings.silence(word, &source.tree) => Role::Annotation,
-                    Some(word) if word.is_assertion() => Role::Keyword,
-                    Some(_) => Role::Annotation,
+                let reason = silence(name, node, &siblings, dialect, &source.tree);
+                let mut pointer = schema.pointer.to_string();
+                pointer.push('/');
+                // Writing to a string does not fail.
+                let _ = write_part(name, &mut pointer);
+                let status = match reason {
+                    Some(_) => Status::Annotation,
+                    None => Status::Enforced,
                 };
-                visit(id, &schema.pointer, name, role);
+                let reason = reason.unwrap_or_default().into_owned();
+                visit(id, Finding { pointer, keyword: name.to_owned(), status, reason });
             }
         }
         Ok(())
     }
+}
+
+/// Why a member of a schema says nothing about what is valid, if so.
+fn silence(
+    name: &str,
+    node: Node,
+    siblings: &Siblings,
+    dialect: Dialect,
+    tree: &Tree,
+) -> Option<Cow<'static, str>> {
+    let Some(word) = Word::of(name) else {
+        return Some("not a keyword of JSON Schema".into());
+    };
+    if !word.is_of(dialect) {
+        return Some(if dialect.vocabularies == vocabulary::ALL {
+            format!("not a keyword of {}", dialect.draft).into()
+        } else {
+            "not a keyword of the metaschema's vocabularies".into()
+        });
+    }
+    if siblings.get(word) != Some(node) {
+        return Some(format!("{} ignores what stands beside `$ref`", dialect.draft).into());
+    }
+    if let Some(missing) = siblings.missing(word, tree) {
+        return Some(format!("says nothing without {missing}").into());
+    }
+    (!word.is_assertion()).then_some("describes, does not constrain".into())
 }
 
 /// The schemas that a schema mentions, in order.
@@ -105,8 +130,7 @@ fn for_each_child(schema: &Schema, mut give: impl FnMut(SchemaId)) {
             | Keyword::DependentRequired(_)
             | Keyword::MinItems(_)
             | Keyword::MaxItems(_)
-            | Keyword::UniqueItems
-            | Keyword::Unsupported(_) => {}
+            | Keyword::UniqueItems => {}
         }
     }
 }

@@ -1,5 +1,11 @@
 //! Exact decimal numbers of any size.
 
+#![expect(
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "numbers of digits are small and exponents limited"
+)]
+
 use std::cmp::Ordering;
 use std::fmt;
 

@@ -143,7 +143,7 @@ impl Writer<'_> {
             let fraction = self.any_fraction();
             return Some(self.builder.seq(&[rest, fraction]));
         }
-        let least = if at == 0 && length > 1 { 1 } else { 0 };
+        let least = u8::from(at == 0 && length > 1);
         let from = low.map_or(least, |low| low.0[at].max(least));
         let to = high.map_or(9, |high| high.0[at]);
         self.split(from, to, low, high, |writer, low, high| writer.whole(length, at + 1, low, high))
@@ -298,7 +298,7 @@ pub(super) fn exponent(builder: &mut GrammarBuilder, from: i64, to: i64) -> Expr
         let digits = numbers(builder, from.max(0), to);
         signed.push(builder.seq(&[plus, digits]));
     }
-    if from < 0 || from == 0 {
+    if from <= 0 {
         let minus = builder.literal(b"-");
         let (least, most) = ((-to).max(0), -from);
         if least <= most {

@@ -30,7 +30,7 @@ use residue::Residue;
 use set::Interval;
 
 /// Exponents of whole numbers with a fraction start here; their fractions have as many digits.
-const WHOLE_EXPONENT: i64 = 16;
+const WHOLE_EXPONENT: u8 = 16;
 const MAX_EXPONENT: i64 = 999;
 
 /// Which spellings there are.
@@ -106,9 +106,12 @@ fn spell(
                 if whole {
                     writer.fraction = Fraction { any: false, zeros: false, digits: None };
                     spelled.extend(writer.scientific(low, high, (0, MAX_EXPONENT)));
-                    writer.fraction =
-                        Fraction { any: true, zeros: true, digits: Some(WHOLE_EXPONENT as u32) };
-                    let powers = (WHOLE_EXPONENT, MAX_EXPONENT);
+                    writer.fraction = Fraction {
+                        any: true,
+                        zeros: true,
+                        digits: Some(u32::from(WHOLE_EXPONENT)),
+                    };
+                    let powers = (i64::from(WHOLE_EXPONENT), MAX_EXPONENT);
                     if low.is_none_or(|low| fits(&low.0)) && high.is_none_or(|high| fits(&high.0)) {
                         spelled.extend(writer.scientific(low, high, powers));
                     }
@@ -146,7 +149,7 @@ fn spell(
 
 /// Whether a bound's digits do not make fractions longer than whole numbers may have.
 fn fits(bound: &Decimal) -> bool {
-    bound.is_zero() || bound.scientific().0.len() as i64 <= WHOLE_EXPONENT
+    bound.is_zero() || bound.scientific().0.len() <= usize::from(WHOLE_EXPONENT)
 }
 
 /// A range of magnitudes.

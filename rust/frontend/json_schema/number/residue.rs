@@ -102,7 +102,7 @@ impl Residue {
             .collect::<Option<Vec<Machine>>>()
             .ok_or_else(|| too_many(&steps))?;
         let start: (Syntax, Vec<u64>) =
-            (Syntax::Start, machines.iter().map(|machine| machine.zero()).collect());
+            (Syntax::Start, machines.iter().map(Machine::zero).collect());
         let mut known: FxHashMap<(Syntax, Vec<u64>), u32> = FxHashMap::default();
         known.insert(start.clone(), 0);
         let mut queue = vec![start];
@@ -144,7 +144,9 @@ impl Residue {
         match self {
             Self::Multiple(step) if !steps.contains(step) => steps.push(step.clone()),
             Self::And(parts) | Self::Or(parts) => {
-                parts.iter().for_each(|part| part.collect_steps(steps));
+                for part in parts {
+                    part.collect_steps(steps);
+                }
             }
             Self::Not(part) => part.collect_steps(steps),
             Self::All | Self::Nothing | Self::Multiple(_) => {}
@@ -233,7 +235,7 @@ impl Machine {
             .iter()
             .try_fold(0u64, |sum, &digit| sum.checked_mul(10)?.checked_add(u64::from(digit)))
             .filter(|&m| m < 1_000_000_000_000_000)?;
-        let (zeros, places) = (power.max(0) as u64, (-power).max(0) as u64);
+        let (zeros, places) = (power.max(0).unsigned_abs(), power.min(0).unsigned_abs());
         (zeros <= 400 && places <= 400).then_some(Self { m, zeros, places })
     }
 

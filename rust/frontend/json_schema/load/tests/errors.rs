@@ -1,0 +1,174 @@
+//! Schemas that are wrong: what is said, and where.
+
+use super::draft;
+use crate::error::{GrammarError, GrammarErrorKind};
+use crate::frontend::json_schema::load::Loader;
+use crate::frontend::json_schema::options::Options;
+
+/// The first error on a walk through a schema.
+#[track_caller]
+pub(super) fn fault(text: &str) -> GrammarError {
+    let options = Options::default();
+    let walk = Loader::new(text, &options).and_then(|mut loader| loader.walk_all(&mut |_, _| {}));
+    walk.err().unwrap_or_else(|| panic!("{text} is taken"))
+}
+
+#[track_caller]
+fn check(text: &str, message: &str, pointer: &str, hint: &str) {
+    let error = fault(text);
+    assert!(error.to_string().starts_with(message), "{text}: {error}");
+    assert_eq!(error.pointer(), Some(pointer), "{text}");
+    assert!(error.hint().unwrap_or_default().contains(hint), "{text}: {error}");
+    assert_eq!(error.hint().is_some(), !hint.is_empty(), "{text}: {error}");
+}
+
+#[test]
+fn values_of_the_wrong_kind_are_shown() {
+    for (members, message, pointer, hint) in [
+        (
+            r#""minLength": "3""#,
+            "`minLength` must be a non-negative integer, not \"3\"",
+            "/minLength",
+            "",
+        ),
+        (r#""maxItems": -1"#, "`maxItems` must be a non-negative integer, not -1", "/maxItems", ""),
+        (
+            r#""minProperties": 2.5"#,
+            "`minProperties` must be a non-negative integer, not 2.5",
+            "/minProperties",
+            "",
+        ),
+        (
+            r#""contains": {}, "minContains": null"#,
+            "`minContains` must be a non-negative",
+            "/minContains",
+            "",
+        ),
+        (r#""minimum": "3""#, "`minimum` must be a number, not \"3\"", "/minimum", ""),
+        (
+            r#""multipleOf": 0"#,
+            "`multipleOf` must be a number greater than 0, not 0",
+            "/multipleOf",
+            "",
+        ),
+        (
+            r#""multipleOf": -1e-3"#,
+            "`multipleOf` must be a number greater than 0, not -1e-3",
+            "/multipleOf",
+            "",
+        ),
+        (r#""enum": "a""#, "`enum` must be an array, not \"a\"", "/enum", ""),
+        (r#""pattern": 1"#, "`pattern` must be a string, not 1", "/pattern", ""),
+        (r#""format": []"#, "`format` must be a string, not an array", "/format", ""),
+        (r#""uniqueItems": 1"#, "`uniqueItems` must be true or false, not 1", "/uniqueItems", ""),
+    ] {
+        check(&format!("{{{members}}}"), message, pointer, hint);
+    }
+    let bounds = r#""exclusiveMinimum": "#;
+    let pointer = "/exclusiveMinimum";
+    let old = draft(4, &format!("{bounds} 1"));
+    check(&old, "`exclusiveMinimum` must be true", pointer, "draft 6");
+    let new = draft(7, &format!("{bounds} true"));
+    check(&new, "`exclusiveMinimum` must be a number", pointer, "draft 4");
+}
+
+#[test]
+fn parts_of_the_wrong_kind_are_shown() {
+    for (members, message, pointer, hint) in [
+        (r#""required": "a""#, "`required` must be an array of names, not \"a\"", "/required", ""),
+        (
+            r#""required": ["a", 1]"#,
+            "`required` must be an array of names, all of them strings, not 1",
+            "/required/1",
+            "",
+        ),
+        (
+            r#""properties": {"a": {"required": true}}"#,
+            "`required` must be an array of names, not true",
+            "/properties/a/required",
+            "in the schema of the object",
+        ),
+        (
+            r#""dependentRequired": {"a": "b"}"#,
+            "`dependentRequired` must be an array of names",
+            "/dependentRequired/a",
+            "",
+        ),
+        (
+            r#""dependencies": []"#,
+            "`dependencies` must be an object, not an array",
+            "/dependencies",
+            "",
+        ),
+        (
+            r#""properties": []"#,
+            "`properties` must be an object whose members are schemas, not an array",
+            "/properties",
+            "",
+        ),
+        (
+            r#""properties": {"b": "oops"}"#,
+            "a schema must be an object or a boolean, not \"oops\"",
+            "/properties/b",
+            "",
+        ),
+        (r#""allOf": {}"#, "`allOf` must be an array of schemas, not an object", "/allOf", ""),
+        (
+            r#""anyOf": [{}, null]"#,
+            "a schema must be an object or a boolean, not null",
+            "/anyOf/1",
+            "",
+        ),
+        (r#""not": 1"#, "a schema must be an object or a boolean, not 1", "/not", ""),
+        (r#""items": "x""#, "a schema must be an object or a boolean, not \"x\"", "/items", ""),
+        (
+            r#""items": [], "prefixItems": []"#,
+            "`items` must be a schema, not an array",
+            "/items",
+            "`prefixItems`",
+        ),
+        (r#""$ref": 1"#, "`$ref` must be a URI reference, not 1", "/$ref", ""),
+        (r#""const": [1e99999999999999999999]"#, "a number in this value", "/const", ""),
+    ] {
+        check(&format!("{{{members}}}"), message, pointer, hint);
+    }
+    check("[]", "a schema must be an object or a boolean, not an array", "", "");
+    check(&draft(2020, r#""items": [{}]"#), "`items` must be a schema", "/items", "`prefixItems`");
+}
+
+#[test]
+fn types_are_known_or_guessed() {
+    for (value, message, pointer, hint) in [
+        (r#""nonsense""#, "unknown type \"nonsense\"", "/type", "the types are null, boolean"),
+        (r#""sting""#, "unknown type \"sting\"", "/type", "did you mean \"string\"?"),
+        (
+            r#"["string", "Integer"]"#,
+            "unknown type \"Integer\"",
+            "/type/1",
+            "did you mean \"integer\"?",
+        ),
+        (r#""float""#, "unknown type \"float\"", "/type", "did you mean \"number\"?"),
+        (r#""any""#, "unknown type \"any\"", "/type", "leave `type` out"),
+        ("null", "`type` must be the name of a type", "/type", "did you mean \"null\"?"),
+        (r#"[{"type": "string"}]"#, "`type` must be the name of a type", "/type/0", "`anyOf`"),
+        ("[]", "`type` must list a type at least", "/type", "leave `type` out"),
+    ] {
+        check(&format!(r#"{{"type": {value}}}"#), message, pointer, hint);
+    }
+}
+
+#[test]
+fn drafts_are_known() {
+    for uri in ["http://json-schema.org/draft-03/schema#", "urn:mine", ""] {
+        let text = format!(r#"{{"$schema": "{uri}"}}"#);
+        check(&text, &format!("unknown draft {uri:?}"), "/$schema", "drafts 4, 6, 7");
+        assert_eq!(fault(&text).kind(), GrammarErrorKind::Unsupported);
+    }
+    check(r#"{"$schema": 7}"#, "`$schema` must be a URI, not 7", "/$schema", "");
+}
+
+#[test]
+fn long_values_are_cut() {
+    let text = format!(r#"{{"minimum": "{}"}}"#, "é".repeat(1000));
+    assert!(fault(&text).to_string().len() < 200);
+}
