@@ -134,7 +134,11 @@ impl RegexSet {
         root: RegexId,
         memo: &mut FxHashMap<RegexId, RegexId>,
         changes: impl Fn(&Self, RegexId) -> bool,
-        make: impl Fn(&mut Self, RegexId, &FxHashMap<RegexId, RegexId>) -> Result<RegexId, TooLarge>,
+        mut make: impl FnMut(
+            &mut Self,
+            RegexId,
+            &FxHashMap<RegexId, RegexId>,
+        ) -> Result<RegexId, TooLarge>,
     ) -> Result<RegexId, TooLarge> {
         let mut stack = vec![root];
         while let Some(&id) = stack.last() {

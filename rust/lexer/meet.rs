@@ -11,9 +11,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::node::{DEAD, EPSILON, Node, RegexSet};
+use super::node::{DEAD, EPSILON, Node, RegexSet, UNBOUNDED};
 use crate::byteset::ByteSet;
 use crate::index::RegexId;
 
@@ -21,6 +21,8 @@ use crate::index::RegexId;
 pub(super) const ALLOWANCE: usize = 1 << 19;
 /// The steps that one search may take.
 const MAX_STEPS: usize = 1 << 17;
+/// Counts of up to this many are walked through.
+const FEW: u32 = 4;
 /// Derivatives of parts are forgotten past this many.
 const MEMO_LIMIT: usize = 1 << 16;
 
@@ -72,6 +74,21 @@ impl RegexSet {
             Simple::Known(id) => Ok(id),
             Simple::Open(meet) => self.search(meet),
         }
+    }
+
+    /// The intersection of what is known to have a common text.
+    pub(super) fn meet_with_text(&mut self, all: Vec<RegexId>, none: RegexId) -> RegexId {
+        match self.simplify(all, none) {
+            Simple::Known(id) => id,
+            Simple::Open(meet) => self.intern(Node::And(meet)),
+        }
+    }
+
+    /// One byte of each interval that an expression goes on alike with; not all need do so.
+    pub(super) fn different_bytes(&self, id: RegexId) -> ByteSet {
+        let mut cuts = *self.cuts(id);
+        cuts.insert(0);
+        self.first(id).intersection(&cuts)
     }
 
     /// The bytes that texts of all of `all` start with.
@@ -172,11 +189,32 @@ impl RegexSet {
         Ok(Some(self.simplify(all, none)))
     }
 
+    /// Expressions with all their texts and more, without the upper bounds of their repetitions;
+    /// `None` if there are no large ones.
+    ///
+    /// If these have no text in common then those have none, and that is found out without
+    /// walking through all combinations of counts.
+    fn without_counts(&mut self, all: &[RegexId]) -> Option<Vec<RegexId>> {
+        if all.iter().all(|&part| self.largest_count(part) <= FEW) {
+            return None;
+        }
+        let (mut bound, mut memo) = (UNBOUNDED, FxHashMap::default());
+        let parts: Vec<RegexId> =
+            all.iter().map(|&part| self.unbounded(part, FEW, &mut bound, &mut memo)).collect();
+        (bound != UNBOUNDED).then_some(parts)
+    }
+
     /// The intersection as a node if it has a text, else [`DEAD`].
     ///
     /// Intersections within the parts are searched by calls from here; they are nested less deep
     /// than this one, and derivatives never nest deeper.
     fn search(&mut self, start: Meet) -> Result<RegexId, TooLarge> {
+        if let Some(all) = self.without_counts(&start.all)
+            && self.meet(all, start.none)? == DEAD
+        {
+            self.dead.insert(start);
+            return Ok(DEAD);
+        }
         let mut steps = MAX_STEPS;
         let mut seen: FxHashSet<Meet> = FxHashSet::default();
         let mut open: Vec<Open> = Vec::new();

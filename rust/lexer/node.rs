@@ -82,6 +82,8 @@ pub struct RegexSet {
     pub(super) memo: FxHashMap<(RegexId, u8), RegexId>,
     /// Intersections that turned out to have no text.
     pub(super) dead: FxHashSet<Meet>,
+    /// How many bytes take every state after an expression to an end; `None` if it is not known.
+    pub(super) ways: FxHashMap<RegexId, Option<u32>>,
     /// How many more steps searches for a text may take.
     pub(super) allowance: usize,
 }
@@ -95,6 +97,7 @@ impl Default for RegexSet {
             automata: Automata::default(),
             memo: FxHashMap::default(),
             dead: FxHashSet::default(),
+            ways: FxHashMap::default(),
             allowance: meet::ALLOWANCE,
         };
         set.intern(Node::Dead);
@@ -168,7 +171,8 @@ impl RegexSet {
         self.facts[id].infinite
     }
 
-    /// The largest bound of a repetition in an expression, no bound not counted.
+    /// The largest bound of a repetition in an expression, no bound not counted, nor those in what
+    /// an intersection excludes.
     pub fn largest_count(&self, id: RegexId) -> u32 {
         self.facts[id].largest_count
     }
@@ -178,6 +182,7 @@ impl RegexSet {
         self.len() * (size_of::<Node>() + size_of::<Facts>() + 16)
             + self.memo.capacity() * 16
             + self.dead.capacity() * 48
+            + self.ways.capacity() * 16
             + self.automata.memory_bytes()
     }
 
@@ -461,6 +466,7 @@ impl RegexSet {
                 for part in meet.all.iter().map(|&part| &self.facts[part]) {
                     facts.cuts = facts.cuts.union(&part.cuts);
                     facts.finite |= part.finite;
+                    facts.largest_count = facts.largest_count.max(part.largest_count);
                     facts.depth = facts.depth.max(part.depth + 1);
                     facts.least = facts.least.max(part.least);
                 }

@@ -1,5 +1,7 @@
 //! Single texts of an expression: whether it has one, and all of them if they are few.
 
+use rustc_hash::FxHashSet;
+
 use super::meet::TooLarge;
 use super::node::{DEAD, Node, RegexSet};
 use crate::byteset::ByteSet;
@@ -53,7 +55,7 @@ impl RegexSet {
         let mut size = 0;
         let mut word = Vec::new();
         let mut path: Vec<Level> = Vec::new();
-        let mut on_path = rustc_hash::FxHashSet::default();
+        let mut on_path = FxHashSet::default();
         let mut state = root;
         loop {
             if state == DEAD {

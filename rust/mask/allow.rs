@@ -375,8 +375,9 @@ impl Allow<'_> {
         }
         let lexer = self.cache.recogniser.lexer_mut();
         let count = lexer.regexes().largest_count(state);
-        let reach = REACHES.into_iter().find(|&reach| count > reach)?;
-        let relaxed = lexer.clamp(state, reach);
-        (relaxed != state).then_some((relaxed, reach))
+        REACHES.into_iter().filter(|&reach| count > reach).find_map(|reach| {
+            let relaxed = lexer.clamp(state, reach);
+            (relaxed != state).then_some((relaxed, reach))
+        })
     }
 }

@@ -356,11 +356,23 @@ impl<'c> GrammarMaker<'c> {
             self.class()
         };
         let many = self.builder.repeat(class, 0, None);
-        match self.choices.below(4) {
+        match self.choices.below(5) {
             0 => {
                 let words: Vec<ExprId> =
                     (0..self.choices.between(1, 4)).map(|_| self.literal()).collect();
                 self.builder.and(&[many], &words)
+            }
+            // Only some lengths go together with the pattern.
+            3 => {
+                let (min, more) = (self.choices.below(2) as u32, self.choices.below(16) as u32);
+                let length = self.builder.repeat(class, min, Some(min + more));
+                let (unit, tail) = (self.literal(), self.leaf());
+                let times = self.choices.between(1, 3) as u32;
+                let unit = self.builder.repeat(unit, times, Some(times));
+                let units = self.builder.repeat(unit, 0, None);
+                let pattern = self.builder.seq(&[units, tail]);
+                let pattern = if self.choices.chance(50) { pattern } else { units };
+                self.builder.and(&[pattern, length], &[])
             }
             1 => {
                 let (min, more) = (self.choices.below(3) as u32, self.choices.below(12) as u32);
