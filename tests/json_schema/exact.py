@@ -11,9 +11,12 @@ import json
 import sys
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import permutations, product
+from math import factorial, prod
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from random import Random
 
 # Numbers of any length may come out of a grammar that sets no bound on their digits.
@@ -67,15 +70,50 @@ def spelling(number: Number | Decimal | int) -> str:
     return number.spelling if isinstance(number, Number) else str(number)
 
 
-def dump(value: Any) -> str:
-    """What `json.dumps(value, ensure_ascii=False)` writes, numbers exact."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{dump(k)}: {dump(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(dump, value)) + "]"
+def dump(
+    value: Any,
+    separators: tuple[str, str] = (", ", ": "),
+    indent: int | None = None,
+    depth: int = 1,
+) -> str:
+    """What `json.dumps(value, ensure_ascii=False, …)` writes, numbers exact."""
     if isinstance(value, (Number, Decimal)):
         return spelling(value)
-    return json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, (dict, list)):
+        return json.dumps(value, ensure_ascii=False)
+    parts = [dump(part, separators, indent, depth + 1) for part in _parts(value)]
+    brackets = "{}" if isinstance(value, dict) else "[]"
+    if isinstance(value, dict):
+        parts = [f"{dump(k)}{separators[1]}{part}" for k, part in zip(value, parts, strict=True)]
+    if indent is None or not parts:
+        return brackets[0] + separators[0].join(parts) + brackets[1]
+    line, last = ("\n" + " " * (indent * level) for level in (depth, depth - 1))
+    return brackets[0] + line + (separators[0].rstrip() + line).join(parts) + last + brackets[1]
+
+
+def _parts(value: dict[str, Any] | list[Any]) -> list[Any]:
+    return list(value.values()) if isinstance(value, dict) else value
+
+
+def orders(value: Any) -> Iterator[Any]:
+    """The value with the names of its objects in all orders."""
+    if isinstance(value, dict):
+        for names in permutations(value):
+            for parts in product(*(list(orders(value[name])) for name in names)):
+                yield dict(zip(names, parts, strict=True))
+    elif isinstance(value, list):
+        for parts in product(*(list(orders(part)) for part in value)):
+            yield list(parts)
+    else:
+        yield value
+
+
+def count_orders(value: Any) -> int:
+    """How many there are of those."""
+    if not isinstance(value, (dict, list)):
+        return 1
+    own = factorial(len(value)) if isinstance(value, dict) else 1
+    return own * prod(map(count_orders, _parts(value)))
 
 
 def dump_any(value: Any, random: Random, *, exponents: bool) -> str:

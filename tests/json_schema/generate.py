@@ -433,3 +433,29 @@ class Documents:
                 return value + self.random.choice([1, -1, 2, Decimal("0.5"), Decimal("0.1")])
             return -value if value else 1
         return self.anything(1)
+
+
+_IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
+
+
+def is_endless(schema: Any) -> bool:
+    """Whether a reference leads back to itself without a step into the document."""
+    defs = schema.get("$defs", {}) if isinstance(schema, dict) else {}
+
+    def targets(schema: Any) -> set[str]:
+        if not isinstance(schema, dict):
+            return set()
+        found = {schema["$ref"].rpartition("/")[2]} if "$ref" in schema else set()
+        for key in _IN_PLACE:
+            part = schema.get(key)
+            if key == "dependentSchemas" and isinstance(part, dict):
+                part = list(part.values())
+            for each in part if isinstance(part, list) else [part]:
+                found |= targets(each)
+        return found
+
+    reached = {name: targets(body) for name, body in defs.items()}
+    for _ in defs:
+        for name, found in reached.items():
+            reached[name] = found.union(*(reached.get(other, set()) for other in found))
+    return any(name in found for name, found in reached.items())

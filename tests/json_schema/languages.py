@@ -60,7 +60,7 @@ def byte_vocabulary() -> earmark.Vocabulary:
 def reason(error: earmark.GrammarError) -> str:
     """An error's text in a line, without places and hint."""
     first, *lines = str(error).split("\n")
-    listed = [line.partition(": ")[2] for line in lines if line.startswith("  /")]
+    listed = [line.partition(": ")[2] for line in lines if line.startswith("  ")]
     return "; ".join(dict.fromkeys(listed)) or first
 
 

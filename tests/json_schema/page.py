@@ -47,22 +47,26 @@ def suite() -> list[str]:
     }  # fmt: skip
     lines = [
         "Draft 2020-12, with the options that leave nothing out; `format` constrains only in its "
-        "own tests. *Narrowed* tests are right with those options and rejected by default, because "
+        "own tests. *Left out* are valid documents of which this page says that no option brings "
+        "them back. *Narrowed* tests are right with those options and rejected by default, because "
         "of the option named.",
         "",
-        row("", "tests", "right", "refused", "wrong"),
-        "|---|--:|--:|--:|--:|",
+        row("", "tests", "right", "refused", "left out", "wrong"),
+        "|---|--:|--:|--:|--:|--:|",
     ]
     for title, names in groups.items():
         chosen = [results[name] for name in names]
         numbers = [sum(one[key] for one in chosen) for key in ("tests", "right")]
         refused = sum(len(one.get("refused", ())) for one in chosen)
+        left_out = sum(len(one.get("left_out", ())) for one in chosen)
         wrong = sum(len(one.get(k, ())) for one in chosen for k in ("wrong_accept", "wrong_reject"))
-        lines.append(row(title, numbers[0], numbers[1], refused, wrong))
+        lines.append(row(title, *numbers, refused, left_out, wrong))
     lines += ["", "All tests of a file are right where it is not in this table:", ""]
     lines += [row("file", "tests", "right", "the others"), "|---|--:|--:|---|"]
     for name, one in results.items():
         rest = [f"refused: {reason}" for reason in grouped(one.get("refused", {}))]
+        rest += [f"left out: {what}" for what in grouped(one.get("left_out", {}))]
+        rest += [one["failed"]] if "failed" in one else []
         rest += [f"accepts `{escaped(text)}`: {escaped(title)}"
                  for title, text in one.get("wrong_accept", {}).items()]  # fmt: skip
         rest += [f"rejects `{escaped(text)}`: {escaped(title)}"

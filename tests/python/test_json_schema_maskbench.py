@@ -6,6 +6,8 @@ All of them with `EARMARK_SLOW=1`, else an even sample.
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -38,3 +40,12 @@ def test_verdicts_are_those_written_down() -> None:
     assert not data["failed"]
     assert not data["labels"]
     assert data["pass_or_order_percent"] > 95
+
+
+def test_times_are_measured() -> None:
+    shared.tokenizer_text("llama3")
+    command = [sys.executable, str(shared.ROOT / "benches" / "maskbench.py")]
+    command += ["--engines", "earmark", "--limit", "4"]
+    run = subprocess.run(command, check=True, capture_output=True, text=True, timeout=100)
+    assert "| first mask | earmark |" in run.stdout
+    assert "Slowest and largest of earmark:" in run.stdout
