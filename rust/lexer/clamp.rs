@@ -17,7 +17,7 @@
 use rustc_hash::FxHashMap;
 
 use super::meet::{Meet, TooLarge};
-use super::node::{Node, RegexSet, UNBOUNDED};
+use super::node::{DEAD, Node, RegexSet, UNBOUNDED};
 use crate::index::RegexId;
 
 /// The most states that are walked to find the longest way to an end.
@@ -74,6 +74,10 @@ impl RegexSet {
             return None;
         }
         let relaxed = self.meet_with_text(all, meet.none);
+        if relaxed == DEAD {
+            // A search for its text was given up before.
+            return None;
+        }
         let way = match self.ways.get(&relaxed) {
             Some(&way) => way,
             None => self.find_ways(relaxed),

@@ -21,6 +21,10 @@ use crate::index::RegexId;
 pub(super) const ALLOWANCE: usize = 1 << 19;
 /// The steps that one search may take.
 const MAX_STEPS: usize = 1 << 17;
+/// The steps that one search may take in the midst of a text. Past them what is searched counts as
+/// dead: no illegal text gets through, and there is no dead end, since the way to the text that was
+/// found for the expression before is known; but legal texts may be refused.
+const MAX_STEPS_RUNNING: usize = 20_000;
 /// Counts of up to this many are walked through.
 const FEW: u32 = 4;
 /// Derivatives of parts are forgotten past this many.
@@ -215,7 +219,8 @@ impl RegexSet {
             self.dead.insert(start);
             return Ok(DEAD);
         }
-        let mut steps = MAX_STEPS;
+        let running = self.allowance == usize::MAX;
+        let mut steps = if running { MAX_STEPS_RUNNING } else { MAX_STEPS };
         let mut seen: FxHashSet<Meet> = FxHashSet::default();
         let mut open: Vec<Open> = Vec::new();
         // Least left to read first; then those met first.
@@ -227,13 +232,18 @@ impl RegexSet {
                 queue.pop();
                 continue;
             };
-            if self.allowance != usize::MAX {
+            if running {
+                if steps == 0 {
+                    self.dead.insert(open.swap_remove(0).meet);
+                    return Ok(DEAD);
+                }
+            } else {
                 if steps == 0 || self.allowance == 0 {
                     return Err(TooLarge);
                 }
-                steps -= 1;
                 self.allowance -= 1;
             }
+            steps -= 1;
             self.forget();
             match self.meet_after(&open[at].meet, byte)? {
                 None | Some(Simple::Known(DEAD)) => {}
