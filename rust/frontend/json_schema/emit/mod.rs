@@ -2,8 +2,8 @@
 //!
 //! Takes what [`Algebra`] says of a schema, type by type; gives one symbol for each conjunction of
 //! schemas, made when it is first referred to, so that recursive schemas become recursive rules and
-//! equal parts are one. Strings and numbers are terminals ([`spelling`], `number`); arrays and
-//! objects are rules over them ([`array`], [`object`]); [`layout`] knows the punctuation and white
+//! equal parts are one. Strings and numbers are terminals (`spelling`, `number`); arrays and
+//! objects are rules over them (`array`, `object`); [`layout`] knows the punctuation and white
 //! space.
 //!
 //! Each terminal is one lexeme: a name with its quotes and colon, a separator with the white space
