@@ -4,7 +4,8 @@
 //! recognisers, which both keep theirs here.
 //!
 //! PERF: a state's first transition needs no row of them. In a long text most states are left once
-//! and for good: 90,000 characters of a string of bounded length took 60 MB, now 35.
+//! and for good: a JSON string of bounded length filled a cache of 64 MB with 75,000 characters; now
+//! 90,000 take 34 MB.
 
 /// What has not been found yet.
 const UNKNOWN: u32 = u32::MAX;

@@ -136,8 +136,7 @@ impl Lexer {
 
 /// Bytes by the sets they belong to.
 ///
-/// PERF: looks at the bytes of each set only, most of which are single letters of names: a tenth of
-/// the time to compile a small JSON Schema went here.
+/// PERF: looks at the bytes of each set only, most of which are single letters of names.
 fn byte_classes(regexes: &RegexSet) -> (Box<[u8; 256]>, usize) {
     let mut classes = Box::new([0u8; 256]);
     let mut sizes = [0u16; 256];

@@ -137,7 +137,7 @@ impl RegexSet {
             Node::Or(parts) => parts.iter().any(|part| meet.all.contains(part)),
             _ => meet.all.contains(&meet.none),
         };
-        if taken_away || self.dead.contains(&meet) {
+        if taken_away {
             return Simple::Known(DEAD);
         }
         if self.accepts(&meet) {
@@ -145,8 +145,9 @@ impl RegexSet {
         }
         let node = Node::And(meet);
         match (self.find(&node), node) {
+            // What is known to have a text stays alive, whatever later searches gave up.
             (Some(known), _) => Simple::Known(known),
-            (None, Node::And(meet)) => Simple::Open(meet),
+            (None, Node::And(meet)) if !self.dead.contains(&meet) => Simple::Open(meet),
             (None, _) => Simple::Known(DEAD),
         }
     }

@@ -1,4 +1,14 @@
-//! The JSON Schema front end.
+//! The JSON Schema front end: a schema → grammar IR.
+//!
+//! Takes JSON text and [`Options`]; gives a grammar whose texts are those JSON texts (RFC 8259)
+//! whose value is valid under the schema, narrowed by the options alone, and what could not be
+//! enforced, if that may be ignored. Drafts 4, 6, 7, 2019-09 and 2020-12.
+//!
+//! The work is split by stage: `load` types schemas by need (`model`), `algebra` works out which
+//! values of each type are meant, `emit` writes them as grammar. `number`, `pattern` and `format`
+//! are the languages of numbers and strings. It knows no vocabulary and no parser; of what is below
+//! it asks only whether regular languages are empty. Its grammars draw the borders of lexemes
+//! themselves: they are compiled without folding.
 
 mod algebra;
 mod emit;

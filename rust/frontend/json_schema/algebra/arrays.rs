@@ -4,9 +4,11 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
+use super::alternatives::{
+    Alternative, intersection, limited, meet, possible, union, without_annotations,
+};
 use super::domain::{Domain, Key, Memo};
-use super::{Algebra, MAX_ALTERNATIVES, Result, Signed};
-use crate::error::{GrammarError, GrammarErrorKind};
+use super::{Algebra, Result, Signed};
 use crate::frontend::json_schema::model::{Keyword, Schema, Type, Value};
 use crate::index::SchemaId;
 
@@ -53,7 +55,7 @@ pub(in crate::frontend::json_schema) struct Contains {
     pub(in crate::frontend::json_schema) max: Option<u64>,
 }
 
-impl List {
+impl Alternative for List {
     fn is_any(&self) -> bool {
         self.rules.is_empty()
             && self.contains.is_empty()
@@ -62,6 +64,14 @@ impl List {
             && !self.unique
             && self.evaluated == 0
             && self.evaluated_if.is_empty()
+    }
+
+    fn is_annotated(&self) -> bool {
+        self.evaluated > 0 || !self.evaluated_if.is_empty()
+    }
+
+    fn without_annotations(&self) -> Self {
+        Self { evaluated: 0, evaluated_if: Vec::new(), ..self.clone() }
     }
 
     fn merge(&self, other: &Self) -> Self {
@@ -76,32 +86,15 @@ impl List {
         both.evaluated_if.extend_from_slice(&other.evaluated_if);
         both
     }
+
+    fn is_empty(&self, algebra: &mut Algebra<'_>) -> Result<bool> {
+        algebra.is_empty_array(self)
+    }
 }
 
 impl Items {
     fn one(list: List) -> Self {
         Self(Rc::new([list]))
-    }
-
-    fn of(lists: Vec<List>) -> Result<Self> {
-        if lists.len() > MAX_ALTERNATIVES {
-            return Err(GrammarError::new(
-                GrammarErrorKind::Limit,
-                format!("an array has more than {MAX_ALTERNATIVES} alternatives"),
-            )
-            .with_hint("say the same with fewer alternatives side by side"));
-        }
-        Ok(Self(lists.into()))
-    }
-
-    fn pruned(lists: Vec<List>, algebra: &mut Algebra<'_>) -> Result<Self> {
-        let mut possible = Vec::new();
-        for list in lists {
-            if !algebra.is_empty_array(&list)? {
-                possible.push(list);
-            }
-        }
-        Self::of(possible)
     }
 }
 
@@ -121,46 +114,11 @@ impl Domain for Items {
     }
 
     fn and(self, other: Self, algebra: &mut Algebra<'_>) -> Result<Self> {
-        match (&*self.0, &*other.0) {
-            ([], _) => return Ok(self),
-            (_, []) => return Ok(other),
-            ([one], _) if one.is_any() => return Ok(other),
-            (_, [one]) if one.is_any() => return Ok(self),
-            ([left], [right]) => return Ok(Self::one(left.merge(right))),
-            _ => {}
-        }
-        let mut both = Vec::new();
-        for left in &*self.0 {
-            for right in &*other.0 {
-                algebra.count_merge()?;
-                let list = left.merge(right);
-                if !algebra.is_empty_array(&list)? {
-                    both.push(list);
-                }
-            }
-        }
-        Self::of(both)
+        intersection(self.0, other.0, algebra).map(Self)
     }
 
     fn or(self, other: Self, _: &mut Algebra<'_>) -> Result<Self> {
-        if self.is_nothing() {
-            return Ok(other);
-        }
-        if other.is_nothing() {
-            return Ok(self);
-        }
-        // What has been evaluated is not to be lost.
-        let plain = |set: &Self| {
-            set.0.iter().all(|list| list.evaluated == 0 && list.evaluated_if.is_empty())
-        };
-        if plain(&self) && plain(&other) {
-            for set in [&self, &other] {
-                if set.0.iter().any(List::is_any) {
-                    return Ok(set.clone());
-                }
-            }
-        }
-        Self::of(self.0.iter().chain(&*other.0).cloned().collect())
+        union(self.0, other.0).map(Self)
     }
 
     fn keyword(
@@ -187,7 +145,7 @@ impl Domain for Items {
                         let part: Self = algebra.evaluate(Signed::yes(schema), false)?;
                         all.extend(part.without_annotations().0.iter().cloned());
                     }
-                    return Self::of(all).map(Some);
+                    return Ok(Some(Self(limited(all)?)));
                 }
                 let mut set = Self::all();
                 for schema in arrays {
@@ -203,7 +161,7 @@ impl Domain for Items {
                         min: from as u64 + 1,
                         ..List::default()
                     });
-                    return Self::pruned(fails.collect(), algebra).map(Some);
+                    return Ok(Some(Self(possible(fails.collect(), algebra)?)));
                 }
                 let rule = |(from, &schema): (usize, &SchemaId)| ItemRule {
                     from,
@@ -237,7 +195,7 @@ impl Domain for Items {
                         contains: vec![Contains { value, from: 0, min, max }],
                         ..List::default()
                     });
-                    return Self::pruned(fails.collect(), algebra).map(Some);
+                    return Ok(Some(Self(possible(fails.collect(), algebra)?)));
                 }
             }
             &Keyword::MinItems(min) if positive => list.min = min,
@@ -297,7 +255,7 @@ impl Domain for Items {
             }
             lists.push(list);
         }
-        Self::pruned(lists, algebra)
+        possible(lists, algebra).map(Self)
     }
 
     fn is_unevaluated(keyword: &Keyword) -> bool {
@@ -305,28 +263,14 @@ impl Domain for Items {
     }
 
     fn without_annotations(self) -> Self {
-        if self.0.iter().all(|list| list.evaluated == 0 && list.evaluated_if.is_empty()) {
-            return self;
-        }
-        let forget = |list: &List| List { evaluated: 0, evaluated_if: Vec::new(), ..list.clone() };
-        Self(self.0.iter().map(forget).collect())
+        Self(without_annotations(self.0))
     }
 
     fn overlaps(algebra: &mut Algebra<'_>, sets: &[&Self]) -> Result<Option<Vec<Vec<usize>>>> {
         let mut overlaps = vec![Vec::new(); sets.len()];
         for (index, set) in sets.iter().enumerate() {
             for (other, others) in sets.iter().enumerate().skip(index + 1) {
-                let mut meets = false;
-                for (left, right) in
-                    set.0.iter().flat_map(|left| others.0.iter().map(move |right| (left, right)))
-                {
-                    algebra.count_merge()?;
-                    if !algebra.is_empty_array(&left.merge(right))? {
-                        meets = true;
-                        break;
-                    }
-                }
-                if meets {
+                if meet(&set.0, &others.0, algebra)? {
                     overlaps[index].push(other);
                     overlaps[other].push(index);
                 }

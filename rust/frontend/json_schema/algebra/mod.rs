@@ -17,6 +17,7 @@
 //! A keyword that can't be enforced is noted and then true, negated or not, so that the set only
 //! grows.
 
+mod alternatives;
 mod arrays;
 mod domain;
 mod empty;

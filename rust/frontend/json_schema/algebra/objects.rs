@@ -4,10 +4,12 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::alternatives::{
+    Alternative, intersection, limited, meet, possible, union, without_annotations,
+};
 use super::domain::{Domain, Key, Memo};
 use super::names::Names;
-use super::{Algebra, MAX_ALTERNATIVES, Result, Signed, Strings};
-use crate::error::{GrammarError, GrammarErrorKind};
+use super::{Algebra, Result, Signed, Strings};
 use crate::frontend::json_schema::model::{Keyword, Named, Schema, Type, Value};
 use crate::index::{ExprId, SchemaId};
 
@@ -49,18 +51,6 @@ pub(in crate::frontend::json_schema) struct Exists {
 }
 
 impl Shape {
-    fn is_any(&self) -> bool {
-        self.named.is_empty()
-            && self.wide.is_empty()
-            && self.names.is_empty()
-            && self.required.is_empty()
-            && self.exists.is_empty()
-            && self.min == 0
-            && self.max.is_none()
-            && self.evaluated.is_empty()
-            && !self.closed
-    }
-
     /// Whether it plainly says nothing that another one does not say.
     fn includes(&self, other: &Self) -> bool {
         self.wide.len() <= other.wide.len()
@@ -79,8 +69,29 @@ impl Shape {
                 .zip(&other.wide)
                 .all(|(own, other)| own.1 == other.1 && own.0.is_plainly(&other.0))
     }
+}
 
-    /// What holds for both.
+impl Alternative for Shape {
+    fn is_any(&self) -> bool {
+        self.named.is_empty()
+            && self.wide.is_empty()
+            && self.names.is_empty()
+            && self.required.is_empty()
+            && self.exists.is_empty()
+            && self.min == 0
+            && self.max.is_none()
+            && self.evaluated.is_empty()
+            && !self.closed
+    }
+
+    fn is_annotated(&self) -> bool {
+        !self.evaluated.is_empty()
+    }
+
+    fn without_annotations(&self) -> Self {
+        Self { evaluated: Vec::new(), ..self.clone() }
+    }
+
     fn merge(&self, other: &Self) -> Self {
         let mut both = self.clone();
         both.named.extend(other.named.iter().cloned());
@@ -96,27 +107,24 @@ impl Shape {
         both.evaluated.extend(other.evaluated.iter().cloned());
         both
     }
+
+    fn is_empty(&self, algebra: &mut Algebra<'_>) -> Result<bool> {
+        algebra.is_empty_object(self)
+    }
+
+    fn news(&self, said: &Self, algebra: &mut Algebra<'_>) -> Result<Self> {
+        algebra.news(said, self)
+    }
+
+    fn reduce(shapes: Vec<Self>) -> Vec<Self> {
+        without_special_cases(shapes)
+    }
 }
 
 impl Properties {
     fn one(shape: Shape) -> Self {
         Self(Rc::new([shape]))
     }
-
-    fn of(shapes: Vec<Shape>) -> Result<Self> {
-        if shapes.len() > MAX_ALTERNATIVES {
-            return Err(too_many());
-        }
-        Ok(Self(shapes.into()))
-    }
-}
-
-fn too_many() -> GrammarError {
-    GrammarError::new(
-        GrammarErrorKind::Limit,
-        format!("an object or array has more than {MAX_ALTERNATIVES} alternatives"),
-    )
-    .with_hint("say the same with fewer alternatives side by side")
 }
 
 impl Domain for Properties {
@@ -135,44 +143,11 @@ impl Domain for Properties {
     }
 
     fn and(self, other: Self, algebra: &mut Algebra<'_>) -> Result<Self> {
-        match (&*self.0, &*other.0) {
-            ([], _) => return Ok(self),
-            (_, []) => return Ok(other),
-            ([one], _) if one.is_any() => return Ok(other),
-            (_, [one]) if one.is_any() => return Ok(self),
-            ([left], [right]) => return Ok(Self::one(left.merge(right))),
-            _ => {}
-        }
-        let mut both = Vec::new();
-        for left in &*self.0 {
-            for right in &*other.0 {
-                algebra.count_merge()?;
-                let shape = left.merge(&algebra.news(left, right)?);
-                if !algebra.is_empty_object(&shape)? {
-                    both.push(shape);
-                }
-            }
-        }
-        Self::of(without_special_cases(both))
+        intersection(self.0, other.0, algebra).map(Self)
     }
 
     fn or(self, other: Self, _: &mut Algebra<'_>) -> Result<Self> {
-        if self.is_nothing() {
-            return Ok(other);
-        }
-        if other.is_nothing() {
-            return Ok(self);
-        }
-        // What has been evaluated is not to be lost.
-        let plain = |set: &Self| set.0.iter().all(|shape| shape.evaluated.is_empty());
-        if plain(&self) && plain(&other) {
-            for set in [&self, &other] {
-                if set.0.iter().any(Shape::is_any) {
-                    return Ok(set.clone());
-                }
-            }
-        }
-        Self::of(self.0.iter().chain(&*other.0).cloned().collect())
+        union(self.0, other.0).map(Self)
     }
 
     fn keyword(
@@ -198,7 +173,7 @@ impl Domain for Properties {
                         let part: Self = algebra.evaluate(Signed::yes(schema), false)?;
                         all.extend(part.without_annotations().0.iter().cloned());
                     }
-                    return Self::of(all).map(Some);
+                    return Ok(Some(Self(limited(all)?)));
                 }
                 let mut set = Self::all();
                 for schema in objects {
@@ -244,7 +219,7 @@ impl Domain for Properties {
                 Ok(algebra.properties_hold(schema, keyword_, keyword.1)?.map(Self::one))
             }
             keyword_ => match algebra.properties_fail(schema, keyword_, keyword.1)? {
-                Some(shapes) => Self::of(shapes).map(Some),
+                Some(shapes) => Ok(Some(Self(possible(shapes, algebra)?))),
                 None => Ok(None),
             },
         }
@@ -280,11 +255,9 @@ impl Domain for Properties {
             } else {
                 shape.exists.push(Exists { names: rest, value: Some(Signed::no(value)) });
             }
-            if !algebra.is_empty_object(&shape)? {
-                shapes.push(shape);
-            }
+            shapes.push(shape);
         }
-        Self::of(shapes)
+        possible(shapes, algebra).map(Self)
     }
 
     fn is_unevaluated(keyword: &Keyword) -> bool {
@@ -292,11 +265,7 @@ impl Domain for Properties {
     }
 
     fn without_annotations(self) -> Self {
-        if self.0.iter().all(|shape| shape.evaluated.is_empty()) {
-            return self;
-        }
-        let forget = |shape: &Shape| Shape { evaluated: Vec::new(), ..shape.clone() };
-        Self(self.0.iter().map(forget).collect())
+        Self(without_annotations(self.0))
     }
 
     fn overlaps(algebra: &mut Algebra<'_>, sets: &[&Self]) -> Result<Option<Vec<Vec<usize>>>> {
@@ -304,7 +273,7 @@ impl Domain for Properties {
         for (index, others) in overlaps.iter_mut().enumerate() {
             let mut met = Vec::new();
             for &other in &*others {
-                if sets[index].meets(sets[other], algebra)? {
+                if meet(&sets[index].0, &sets[other].0, algebra)? {
                     met.push(other);
                 }
             }
@@ -315,21 +284,6 @@ impl Domain for Properties {
 
     fn memo(memo: &mut Memo) -> &mut FxHashMap<Key, Self> {
         &mut memo.properties
-    }
-}
-
-impl Properties {
-    /// Whether there may be objects in both sets.
-    fn meets(&self, other: &Self, algebra: &mut Algebra<'_>) -> Result<bool> {
-        for left in &*self.0 {
-            for right in &*other.0 {
-                algebra.count_merge()?;
-                if !algebra.is_empty_object(&left.merge(right))? {
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
     }
 }
 
@@ -519,12 +473,6 @@ impl Algebra<'_> {
             _ => return Ok(None),
         }
         // What is plainly impossible is left out: `not: {properties: {a: true}}`.
-        let mut possible = Vec::new();
-        for shape in shapes {
-            if !self.is_empty_object(&shape)? {
-                possible.push(shape);
-            }
-        }
-        Ok(Some(possible))
+        Ok(Some(shapes))
     }
 }

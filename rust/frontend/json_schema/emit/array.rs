@@ -31,7 +31,7 @@ impl Emitter<'_> {
         if list.unique && list.max.is_none_or(|max| max > 1) {
             // If not, it follows from the rest, or that it can't be enforced has been noted.
             if let Some(arrays) = self.unique(list, depth)? {
-                return Ok(arrays);
+                return Ok(Some(arrays));
             }
         }
         if list.contains.is_empty() { self.plain(list, depth) } else { self.counted(list, depth) }

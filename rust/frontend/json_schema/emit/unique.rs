@@ -1,13 +1,15 @@
 //! `uniqueItems`, as far as a grammar can tell: over a finite set of items.
 
-use super::super::algebra::{Domain, Flags, Items, List, Numbers, Properties, Result, Strings};
+use std::rc::Rc;
+
+use super::super::algebra::{
+    Algebra, Domain, Flags, Goal, Items, List, Numbers, Properties, Result, Signed, Strings,
+};
 use super::Emitter;
-use crate::frontend::json_schema::algebra::{Algebra, Goal, Signed};
 use crate::frontend::json_schema::model::Value;
 use crate::frontend::json_schema::number::NumberSet;
 use crate::grammar::{Unordered, UnorderedItem};
 use crate::index::ExprId;
-use std::rc::Rc;
 
 /// How many different items there may be.
 const MAX_VALUES: usize = 512;
@@ -15,11 +17,9 @@ const MAX_VALUES: usize = 512;
 const MAX_ARRAYS: usize = 2_000;
 
 impl Emitter<'_> {
-    /// The arrays of a list without equal items: `Some` if they are all found, `None` if they are
-    /// those without that condition, because it can't be enforced (then that is noted) or because
-    /// it follows from the rest.
-    #[expect(clippy::option_option, reason = "whether it was done, and whether there are any")]
-    pub(super) fn unique(&mut self, list: &List, depth: u32) -> Result<Option<Option<ExprId>>> {
+    /// The arrays of a list without equal items; `None` if they are those without that condition,
+    /// because it can't be enforced (then that is noted) or because it follows from the rest.
+    pub(super) fn unique(&mut self, list: &List, depth: u32) -> Result<Option<ExprId>> {
         let own = Self::places(list)?;
         let tail = self.algebra.goal(Self::at(list, usize::MAX - 1))?;
         let mut places = Vec::new();
@@ -61,6 +61,14 @@ impl Emitter<'_> {
         Ok(None)
     }
 
+    /// Arrays with a body, and the empty one; an expression without any text if there are none.
+    fn arrays(&mut self, body: Option<ExprId>, empty: bool, depth: u32) -> ExprId {
+        match self.bracketed(body, empty, depth) {
+            Some(arrays) => arrays,
+            None => self.algebra.builder.alt(&[]),
+        }
+    }
+
     /// Whether no two of some goals have a value in common.
     fn are_apart(&mut self, goals: &[Goal]) -> Result<bool> {
         if goals.len() > 16 {
@@ -80,13 +88,7 @@ impl Emitter<'_> {
     }
 
     /// Items of one finite set, each at most once.
-    #[expect(clippy::option_option, reason = "as above")]
-    fn any_order(
-        &mut self,
-        list: &List,
-        goal: &Goal,
-        depth: u32,
-    ) -> Result<Option<Option<ExprId>>> {
+    fn any_order(&mut self, list: &List, goal: &Goal, depth: u32) -> Result<Option<ExprId>> {
         let Some(values) = self.algebra.finite(goal)? else { return Ok(None) };
         // Marks say that there is one of a kind, not how many.
         let countable = |min: u64, max: Option<u64>| min <= 1 && max.is_none();
@@ -125,17 +127,11 @@ impl Emitter<'_> {
             })
         });
         let empty = list.min == 0 && kinds.is_empty();
-        Ok(Some(self.bracketed(body, empty, depth)))
+        Ok(Some(self.arrays(body, empty, depth)))
     }
 
     /// Arrays of few places with few values each, one by one.
-    #[expect(clippy::option_option, reason = "as above")]
-    fn listed(
-        &mut self,
-        list: &List,
-        places: &[Goal],
-        depth: u32,
-    ) -> Result<Option<Option<ExprId>>> {
+    fn listed(&mut self, list: &List, places: &[Goal], depth: u32) -> Result<Option<ExprId>> {
         let mut arrays: Vec<Vec<Value>> = vec![Vec::new()];
         let mut all = arrays.clone();
         for place in places {
@@ -167,7 +163,7 @@ impl Emitter<'_> {
             bodies.push(self.algebra.builder.seq(&parts));
         }
         let body = self.one_of(bodies);
-        Ok(Some(self.bracketed(body, list.min == 0, depth)))
+        Ok(Some(self.arrays(body, list.min == 0, depth)))
     }
 }
 

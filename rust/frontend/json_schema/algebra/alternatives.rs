@@ -1,0 +1,128 @@
+//! Sets as lists of alternatives: what is common to sets of arrays and sets of objects.
+
+use std::rc::Rc;
+
+use super::{Algebra, MAX_ALTERNATIVES, Result};
+use crate::error::{GrammarError, GrammarErrorKind};
+
+/// A conjunction, one of several in a list.
+pub(super) trait Alternative: Clone {
+    /// Whether everything of the type belongs to it, and nothing has been evaluated.
+    fn is_any(&self) -> bool;
+    /// Whether it says that parts have been evaluated.
+    fn is_annotated(&self) -> bool;
+    /// The same without what has been evaluated.
+    fn without_annotations(&self) -> Self;
+    /// What holds for both.
+    fn merge(&self, other: &Self) -> Self;
+    /// Whether it is known that nothing belongs to it.
+    fn is_empty(&self, algebra: &mut Algebra<'_>) -> Result<bool>;
+
+    /// The alternative without what another one says already.
+    fn news(&self, _said: &Self, _algebra: &mut Algebra<'_>) -> Result<Self> {
+        Ok(self.clone())
+    }
+
+    /// Takes away alternatives that others include.
+    fn reduce(alternatives: Vec<Self>) -> Vec<Self> {
+        alternatives
+    }
+}
+
+/// A list of alternatives, as long as it may be.
+pub(super) fn limited<T>(alternatives: Vec<T>) -> Result<Rc<[T]>> {
+    if alternatives.len() > MAX_ALTERNATIVES {
+        return Err(GrammarError::new(
+            GrammarErrorKind::Limit,
+            format!("an object or array has more than {MAX_ALTERNATIVES} alternatives"),
+        )
+        .with_hint("say the same with fewer alternatives side by side"));
+    }
+    Ok(alternatives.into())
+}
+
+/// The alternatives that are not known to be empty.
+pub(super) fn possible<T: Alternative>(
+    alternatives: Vec<T>,
+    algebra: &mut Algebra<'_>,
+) -> Result<Rc<[T]>> {
+    let mut kept = Vec::new();
+    for alternative in alternatives {
+        if !alternative.is_empty(algebra)? {
+            kept.push(alternative);
+        }
+    }
+    limited(kept)
+}
+
+/// What belongs to both sets.
+pub(super) fn intersection<T: Alternative>(
+    left: Rc<[T]>,
+    right: Rc<[T]>,
+    algebra: &mut Algebra<'_>,
+) -> Result<Rc<[T]>> {
+    match (&*left, &*right) {
+        ([], _) => return Ok(left),
+        (_, []) => return Ok(right),
+        ([one], _) if one.is_any() => return Ok(right),
+        (_, [one]) if one.is_any() => return Ok(left),
+        ([one], [other]) => return Ok(Rc::new([one.merge(other)])),
+        _ => {}
+    }
+    let mut both = Vec::new();
+    for one in &*left {
+        for other in &*right {
+            algebra.count_merge()?;
+            let merged = one.merge(&other.news(one, algebra)?);
+            if !merged.is_empty(algebra)? {
+                both.push(merged);
+            }
+        }
+    }
+    limited(T::reduce(both))
+}
+
+/// What belongs to either set.
+pub(super) fn union<T: Alternative>(left: Rc<[T]>, right: Rc<[T]>) -> Result<Rc<[T]>> {
+    if left.is_empty() {
+        return Ok(right);
+    }
+    if right.is_empty() {
+        return Ok(left);
+    }
+    // What has been evaluated is not to be lost.
+    if !left.iter().chain(&*right).any(T::is_annotated) {
+        for set in [&left, &right] {
+            if set.iter().any(T::is_any) {
+                return Ok(Rc::clone(set));
+            }
+        }
+    }
+    limited(left.iter().chain(&*right).cloned().collect())
+}
+
+/// Whether something may belong to both sets.
+pub(super) fn meet<T: Alternative>(
+    left: &[T],
+    right: &[T],
+    algebra: &mut Algebra<'_>,
+) -> Result<bool> {
+    for one in left {
+        for other in right {
+            algebra.count_merge()?;
+            if !one.merge(other).is_empty(algebra)? {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// The set without what has been evaluated.
+pub(super) fn without_annotations<T: Alternative>(set: Rc<[T]>) -> Rc<[T]> {
+    if set.iter().any(T::is_annotated) {
+        set.iter().map(T::without_annotations).collect()
+    } else {
+        set
+    }
+}
