@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::earley::{AnyOrder, Sym};
+use crate::earley::{Order, Sym};
 use crate::grammar::TokenTerminal;
 use crate::index::{IndexVec, LexemeId, NonterminalId, RegexId, TokenTerminalId};
 
@@ -26,7 +26,7 @@ pub(super) struct Bnf {
     pub(super) productions: IndexVec<NonterminalId, Vec<Vec<Sym>>>,
     /// The nonterminals that stand for items in any order; they have no productions, and none of
     /// them has the empty text.
-    pub(super) orders: BTreeMap<NonterminalId, AnyOrder>,
+    pub(super) orders: BTreeMap<NonterminalId, Order>,
     pub(super) lexemes: IndexVec<LexemeId, BnfLexeme>,
     pub(super) tokens: IndexVec<TokenTerminalId, TokenTerminal>,
 }

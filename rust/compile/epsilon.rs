@@ -7,23 +7,15 @@
 //! nullable symbols is cut into a chain first, so that variants don't multiply.
 
 use super::bnf::Bnf;
-use crate::earley::{AnyOrder, Sym};
+use crate::earley::Sym;
 use crate::error::{GrammarError, GrammarErrorKind};
 use crate::index::{Id, NonterminalId};
 
-///
-/// Of items in any order, each and the separator must have a text that is not empty, and no empty
-/// one: of empty items it can't be seen which have been, and states would multiply unread.
+/// Of members, each and the separator must have a text that is not empty, and no empty one: of empty
+/// members it can't be seen which have been, and states would multiply unread.
 pub(super) fn eliminate_empty(bnf: &mut Bnf) -> Result<(), GrammarError> {
     let mut nullable = find_nullable(bnf);
-    if bnf.orders.values().flat_map(AnyOrder::symbols).any(|symbol| is_nullable(&nullable, symbol))
-    {
-        return Err(GrammarError::new(
-            GrammarErrorKind::Unsupported,
-            "of items in any order, one or what stands between them may be empty",
-        )
-        .with_hint("leave the empty text out, and let there be fewer items"));
-    }
+    expand_orders(bnf, &mut nullable)?;
     bnf.accepts_empty |= nullable[bnf.start.index()];
     for head in bnf.productions.ids() {
         for symbols in std::mem::take(&mut bnf.productions[head]) {
@@ -38,6 +30,37 @@ pub(super) fn eliminate_empty(bnf: &mut Bnf) -> Result<(), GrammarError> {
         right_hand_sides.retain(|symbols| seen.insert(symbols.clone()));
     }
     Ok(())
+}
+
+/// Gives each item of members that has a nullable symbol a nonterminal, which is expanded as all
+/// are.
+fn expand_orders(bnf: &mut Bnf, nullable: &mut Vec<bool>) -> Result<(), GrammarError> {
+    for order in bnf.orders.values_mut() {
+        if order.separator.is_some_and(|separator| is_nullable(nullable, separator)) {
+            return Err(empty_member());
+        }
+        for item in &mut order.items {
+            let empty = item.symbols.iter().filter(|&&symbol| is_nullable(nullable, symbol));
+            let empty = empty.count();
+            if empty == item.symbols.len() {
+                return Err(empty_member());
+            }
+            if empty > 0 {
+                let symbols = item.symbols.to_vec();
+                item.symbols = [Sym::Nonterminal(bnf.productions.push(vec![symbols]))].into();
+                nullable.push(false);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn empty_member() -> GrammarError {
+    GrammarError::new(
+        GrammarErrorKind::Unsupported,
+        "of items in any order or in a given one, one or what stands between them may be empty",
+    )
+    .with_hint("leave the empty text out, and let there be fewer items")
 }
 
 fn is_nullable(nullable: &[bool], symbol: Sym) -> bool {

@@ -1,7 +1,7 @@
 //! IR → productions. Groups and repetitions become nonterminals; regular parts become lexemes.
 //!
 //! Repetitions with counts become O(log n) productions by halving: `x{0,8}` is
-//! `x{0,4} | x{4} x{0,4}`. Items in any order stay what they are: there are too many productions.
+//! `x{0,4} | x{4} x{0,4}`. Members stay what they are: there are too many productions.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use rustc_hash::FxHashMap;
 use super::bnf::{Bnf, BnfLexeme};
 use super::regexes::intersection_too_large;
 use super::regular::Regular;
-use crate::earley::{AnyOrder, OrderItem, Sym};
+use crate::earley::{Order, OrderItem, Sym};
 use crate::error::GrammarError;
-use crate::grammar::{Expr, Grammar, SymbolKind, TokenTerminal, Unordered};
+use crate::grammar::{Expr, Grammar, Members, SymbolKind, TokenTerminal};
 use crate::index::{ExprId, IndexVec, LexemeId, NonterminalId, RegexId, TokenTerminalId};
 use crate::lexer::{DEAD, EPSILON};
 
@@ -65,7 +65,7 @@ struct Lower<'a> {
     regular: &'a mut Regular,
     fold: bool,
     productions: IndexVec<NonterminalId, Vec<Vec<Sym>>>,
-    orders: BTreeMap<NonterminalId, AnyOrder>,
+    orders: BTreeMap<NonterminalId, Order>,
     lexemes: IndexVec<LexemeId, BnfLexeme>,
     tokens: IndexVec<TokenTerminalId, TokenTerminal>,
     lexeme_ids: FxHashMap<(RegexId, String), LexemeId>,
@@ -128,11 +128,11 @@ impl Lower<'_> {
                 let symbols = self.sequence(grammar.symbols[*symbol].body)?;
                 self.productions[nonterminal].push(symbols);
             }
-            Expr::Unordered(unordered) => {
-                if unordered.min == 0 && unordered.marks == 0 {
+            Expr::Members(members) => {
+                if members.min == 0 && members.marks == 0 {
                     self.productions[nonterminal].push(vec![]);
                 }
-                let order = self.order(unordered)?;
+                let order = self.order(members)?;
                 let some = self.fresh();
                 self.orders.insert(some, order);
                 self.productions[nonterminal].push(vec![Sym::Nonterminal(some)]);
@@ -145,16 +145,23 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Items in any order, at least one.
-    fn order(&mut self, unordered: &Unordered) -> Result<AnyOrder, GrammarError> {
-        let mut items = Vec::with_capacity(unordered.items.len());
-        for item in &unordered.items {
-            let symbol = self.one_symbol(item.expr)?;
-            items.push(OrderItem { symbol, once: item.once, marks: item.marks.clone() });
+    /// Members, at least one.
+    fn order(&mut self, members: &Members) -> Result<Order, GrammarError> {
+        let mut items = Vec::with_capacity(members.items.len());
+        for item in &members.items {
+            let mut symbols = self.sequence(item.expr)?;
+            if symbols.is_empty() {
+                symbols.push(self.nothing());
+            }
+            let symbols = symbols.into();
+            items.push(OrderItem { symbols, once: item.once, marks: item.marks.clone() });
         }
-        let separator = Some(self.one_symbol(unordered.separator)?);
-        let Unordered { marks, min, max, .. } = *unordered;
-        Ok(AnyOrder { items, separator, marks, min, max })
+        let separator = match self.single(members.separator)? {
+            Some(separator) => separator,
+            None => self.nothing(),
+        };
+        let Members { order, marks, min, max, .. } = *members;
+        Ok(Order { order, items, separator: Some(separator), marks, min, max })
     }
 
     fn is_named(&self, expr: ExprId) -> bool {
@@ -234,13 +241,11 @@ impl Lower<'_> {
         }
     }
 
-    /// One symbol for an expression, also for the empty text.
-    fn one_symbol(&mut self, expr: ExprId) -> Result<Sym, GrammarError> {
-        Ok(self.single(expr)?.unwrap_or_else(|| {
-            let empty = self.fresh();
-            self.productions[empty].push(vec![]);
-            Sym::Nonterminal(empty)
-        }))
+    /// A nonterminal for the empty text.
+    fn nothing(&mut self) -> Sym {
+        let empty = self.fresh();
+        self.productions[empty].push(vec![]);
+        Sym::Nonterminal(empty)
     }
 
     /// A lexeme; if it may be empty, a nonterminal for "the lexeme or nothing".

@@ -82,7 +82,7 @@ pub fn compile(
     // Every expression that is regular has a regex; terminals all have one.
     let mut regular = regular::find_regular(grammar, options.fold)?;
     // Productions over lexemes, token terminals and nonterminals; groups and repetitions are gone.
-    // Items in any order stay tables: their productions are made when they are needed.
+    // Members stay tables: their productions are made when they are needed.
     let mut bnf = lower::lower(grammar, &mut regular, options.fold)?;
     // Every symbol is reachable and has a text.
     prune::prune(&mut bnf)?;

@@ -2,10 +2,10 @@
 //!
 //! Postcondition: every symbol of a remaining production has a text, and every nonterminal with
 //! productions is reachable from the start. A nonterminal without productions is in none, if it
-//! does not stand for items in any order, which then can be completed.
+//! does not stand for members, which then can be completed.
 
 use super::bnf::Bnf;
-use crate::earley::{AnyOrder, OrderPlan, Sym};
+use crate::earley::{Order, OrderPlan, Sym};
 use crate::error::GrammarError;
 use crate::index::{Id, NonterminalId};
 
@@ -27,8 +27,8 @@ pub(super) fn prune(bnf: &mut Bnf) -> Result<(), GrammarError> {
 }
 
 /// Keeps the items, and the separator, whose symbol is good.
-fn keep(order: &mut AnyOrder, is_good: impl Fn(Sym) -> bool) {
-    order.items.retain(|item| is_good(item.symbol));
+fn keep(order: &mut Order, is_good: impl Fn(Sym) -> bool) {
+    order.items.retain(|item| item.symbols.iter().all(|&symbol| is_good(symbol)));
     order.separator = order.separator.filter(|&separator| is_good(separator));
 }
 
@@ -107,7 +107,7 @@ fn find_productive(bnf: &Bnf) -> Result<Vec<bool>, GrammarError> {
         let set: usize = order
             .items
             .iter()
-            .filter(|item| is_productive(item.symbol))
+            .filter(|item| item.symbols.iter().all(|&symbol| is_productive(symbol)))
             .map(|item| item.marks.len())
             .sum();
         if set < order.marks as usize {
@@ -128,7 +128,7 @@ fn remove_unreachable(bnf: &mut Bnf) {
     let mut open = vec![bnf.start];
     reachable[bnf.start.index()] = true;
     while let Some(id) = open.pop() {
-        let order = bnf.orders.get(&id).into_iter().flat_map(AnyOrder::symbols);
+        let order = bnf.orders.get(&id).into_iter().flat_map(Order::symbols);
         for symbol in bnf.productions[id].iter().flatten().copied().chain(order) {
             if let Sym::Nonterminal(id) = symbol
                 && !std::mem::replace(&mut reachable[id.index()], true)

@@ -31,9 +31,9 @@ pub(super) fn expr_part(expr: &Expr, index: usize) -> Option<ExprId> {
         | Expr::Token(_)
         | Expr::Symbol(_)
         | Expr::Automaton(_) => None,
-        Expr::Unordered(unordered) => match unordered.items.get(index) {
+        Expr::Members(members) => match members.items.get(index) {
             Some(item) => Some(item.expr),
-            None => (index == unordered.items.len()).then_some(unordered.separator),
+            None => (index == members.items.len()).then_some(members.separator),
         },
     }
 }
@@ -59,7 +59,7 @@ impl Regexes {
     }
 
     /// The regex of an expression whose parts have these regexes; `None` for a model token and for
-    /// items in any order.
+    /// members.
     pub(super) fn make(
         &mut self,
         expr: &Expr,
@@ -92,7 +92,7 @@ impl Regexes {
             }
             Expr::Automaton(automaton) => set.automaton(automaton),
             Expr::Symbol(_) => parts[0],
-            Expr::Token(_) | Expr::Unordered(_) => return Ok(None),
+            Expr::Token(_) | Expr::Members(_) => return Ok(None),
         }))
     }
 }

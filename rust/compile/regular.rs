@@ -160,14 +160,14 @@ impl Finder<'_> {
             | Expr::Bytes(_)
             | Expr::And { .. }
             | Expr::Automaton(_) => true,
-            Expr::Unordered(_) if context == Context::Terminal => {
+            Expr::Members(_) if context == Context::Terminal => {
                 return Err(GrammarError::new(
                     GrammarErrorKind::Unsupported,
-                    "a terminal has items in any order",
+                    "a terminal has items in any order or in a given one",
                 )
                 .with_hint("make it a rule"));
             }
-            Expr::Token(_) | Expr::Unordered(_) => return Ok(()),
+            Expr::Token(_) | Expr::Members(_) => return Ok(()),
             _ => false,
         };
         if context == Context::Rule && !terminal && !self.fold {
@@ -198,7 +198,9 @@ fn not_regular(grammar: &Grammar, part: ExprId) -> GrammarError {
         GrammarErrorKind::Unsupported,
         format!("`{}` stands in an intersection but is not regular", grammar.print_expr(part)),
     )
-    .with_hint("model tokens and items in any order can't be intersected with anything")
+    .with_hint(
+        "model tokens and items in any order or a given one can't be intersected with anything",
+    )
 }
 
 /// In a rule the expression stays in productions; a terminal is refused.

@@ -4,7 +4,7 @@
 //! unreachable afterwards.
 
 use super::bnf::Bnf;
-use crate::earley::{AnyOrder, Sym};
+use crate::earley::{Order, Sym};
 use crate::index::NonterminalId;
 
 pub(super) fn collapse_units(bnf: &mut Bnf) {
@@ -45,7 +45,7 @@ pub(super) fn collapse_units(bnf: &mut Bnf) {
     for id in bnf.productions.ids() {
         bnf.productions[id].iter_mut().flatten().for_each(replace);
     }
-    bnf.orders.values_mut().flat_map(AnyOrder::symbols_mut).for_each(replace);
+    bnf.orders.values_mut().flat_map(Order::symbols_mut).for_each(replace);
 }
 
 #[cfg(test)]

@@ -26,10 +26,10 @@
 //! few items, but rows that are alike are not equal, and fewer masks repeat: 225 µs a mask of
 //! `ambiguous.gbnf` instead of 80, and 10 now that addresses name contexts.
 //!
-//! Items in any order (the properties of an object) have more productions than could be written
-//! down: those of a state, which is what has been seen of the items, are made when a row first
-//! predicts it (`productions.rs`), and a state is offered only if it can be completed (`order.rs`,
-//! `cover.rs`). The program never changes; what is added belongs to the rows.
+//! The properties of an object have more productions than are ever needed, in any order more than
+//! could be written down: those of a state, which is what has been seen of them, are made when a row
+//! first predicts it (`productions.rs`), and a state is offered only if it can be completed
+//! (`order.rs` with `given_order.rs`, `any_order.rs` and `cover.rs`). The program never changes; what is added belongs to the rows.
 //!
 //! Productions have no empty right-hand sides (`compile/` sees to it), so nullable symbols, hidden
 //! recursion and cycles need nothing here.
@@ -39,7 +39,9 @@
 //! predicts L again with the *same* return address, since L stands last. Scan `x`: the same kernel
 //! as before, hence the same row. Any list needs three rows.
 
+mod any_order;
 mod cover;
+mod given_order;
 mod order;
 mod predict;
 mod productions;
@@ -48,7 +50,7 @@ mod returns;
 mod rows;
 
 pub(crate) use order::OrderPlan;
-pub use order::{AnyOrder, OrderItem};
+pub use order::{Order, OrderItem};
 pub use predict::left_nesting;
 pub use program::{Program, Sym};
 pub use rows::{Row, Rows};

@@ -1,18 +1,24 @@
-//! The productions that a recogniser runs: the program's, and those of items in any order, made
-//! when a row first predicts them.
+//! The productions that a recogniser runs: the program's, and those of members (`order`), made when
+//! a row first predicts them.
 //!
-//! What has been seen of some items in any order is a *state*, and each state is a nonterminal N:
-//! for every item that may come next it has the production `item`, if the text may end behind it,
-//! and `item R`, if it may go on. R is a nonterminal of its own with the one production
-//! `separator N'`, where N' is the state after the item; N' is only looked for when R is predicted.
-//! States are interned, and all R that lead to one state share one production, so that rows that
-//! have seen the same items in different orders are equal. A new state of n items costs O(n).
+//! What has been seen of some items is a *state*, and each state is a nonterminal N: for every item
+//! that may come next it has the production `item`, if the text may end behind it, and one that
+//! goes on with a separator and N', the state after the item. States are interned.
+//!
+//! In the given order few states follow an item, so that its productions `item` and
+//! `item separator N'` are shared by all states that the item may come in: what was read before
+//! does not tell rows apart. In any order each state has other states behind it: there the second
+//! is `item R`, where R is a nonterminal of its own with the one production `separator N'`, and N'
+//! is only looked for when R is predicted; all R that lead to one state share one production, so
+//! that rows that have seen the same items in different orders are equal. A new state of n items
+//! costs O(n).
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::order::{OrderItem, OrderPlan, Step};
 use super::program::{Program, Sym};
 use crate::index::{DotId, Id, IndexVec, NonterminalId, OrderStateId};
 use crate::interner::SliceInterner;
@@ -33,6 +39,15 @@ pub(super) struct Productions {
     seen: SliceInterner<OrderStateId, u64>,
     /// For each state its nonterminal and the place of `separator N` in `starts`.
     states: IndexVec<OrderStateId, State>,
+    /// Items in their given order: the productions of an item and the state behind it.
+    shared: FxHashMap<(OrderStateId, u32), Shared>,
+}
+
+/// The first dots of the productions of an item.
+#[derive(Clone, Copy, Debug)]
+struct Shared {
+    ends: Option<DotId>,
+    goes_on: Option<DotId>,
 }
 
 /// What an added nonterminal stands for.
@@ -59,6 +74,7 @@ impl Productions {
             nonterminals: Vec::new(),
             seen: SliceInterner::default(),
             states: IndexVec::new(),
+            shared: FxHashMap::default(),
         }
     }
 
@@ -125,6 +141,7 @@ impl Productions {
             + self.nonterminals.capacity() * size_of::<Added>()
             + self.seen.memory_bytes()
             + self.states.len() * size_of::<State>() * 2
+            + self.shared.capacity() * 24
     }
 
     /// The state of what has been seen; if it is new, with this nonterminal or another new one.
@@ -143,28 +160,59 @@ impl Productions {
         NonterminalId::new(self.program.nonterminals() + self.nonterminals.len() - 1)
     }
 
-    fn add_production(&mut self, symbols: &[Sym]) {
-        self.starts.push(DotId::new(self.program.len() + self.added.len()));
-        self.added.extend(symbols.iter().copied().map(Some));
+    /// Adds a production; gives its first dot.
+    fn add(&mut self, symbols: impl IntoIterator<Item = Sym>) -> DotId {
+        let start = DotId::new(self.program.len() + self.added.len());
+        self.added.extend(symbols.into_iter().map(Some));
         self.added.push(None);
+        start
     }
 
     fn unfold_state(&mut self, state: OrderStateId) {
         let program = Arc::clone(&self.program);
-        let seen = self.seen.get(state);
+        let seen = self.seen.get(state).to_vec();
         let plan = program.order(seen[0] as u32);
         let from = self.starts.len();
         for step in plan.steps(&seen[1..]) {
-            let item = plan.order().items[step.item].symbol;
-            if step.ends {
-                self.add_production(&[item]);
-            }
-            if step.goes_on {
-                let rest = self.add_nonterminal(Added::Rest(state, step.item as u32));
-                self.add_production(&[item, Sym::Nonterminal(rest)]);
-            }
+            let Shared { ends, goes_on } = match plan {
+                OrderPlan::Given(given) => {
+                    let mut after = vec![seen[0]];
+                    after.extend(given.with(&seen[1..], step.item));
+                    self.shared(&after, step, plan)
+                }
+                OrderPlan::Any(any) => {
+                    let symbols = any.order().items[step.item].symbols.iter().copied();
+                    Shared {
+                        ends: step.ends.then(|| self.add(symbols.clone())),
+                        goes_on: step.goes_on.then(|| {
+                            let rest = self.add_nonterminal(Added::Rest(state, step.item as u32));
+                            self.add(symbols.chain([Sym::Nonterminal(rest)]))
+                        }),
+                    }
+                }
+            };
+            self.starts.extend(ends);
+            self.starts.extend(goes_on);
         }
         self.places.insert(self.states[state].nonterminal, from..self.starts.len());
+    }
+
+    /// The productions of an item with the state `after` behind it.
+    fn shared(&mut self, after: &[u64], step: Step, plan: &OrderPlan) -> Shared {
+        let after = self.state(after, None);
+        let key = (after, step.item as u32);
+        if let Some(&known) = self.shared.get(&key) {
+            return known;
+        }
+        let OrderItem { symbols, .. } = &plan.order().items[step.item];
+        let symbols = symbols.iter().copied();
+        let next = [plan.order().separator, Some(Sym::Nonterminal(self.states[after].nonterminal))];
+        let shared = Shared {
+            ends: step.ends.then(|| self.add(symbols.clone())),
+            goes_on: step.goes_on.then(|| self.add(symbols.chain(next.into_iter().flatten()))),
+        };
+        self.shared.insert(key, shared);
+        shared
     }
 
     fn unfold_rest(&mut self, rest: NonterminalId, state: OrderStateId, item: usize) {
@@ -174,17 +222,16 @@ impl Productions {
         let mut after = vec![seen[0]];
         after.extend(plan.with(&seen[1..], item));
         let state = self.state(&after, None);
-        let place = match (&self.states[state].rest, plan.order().separator) {
-            (Some(known), _) => known.clone(),
-            (None, separator) => {
-                let from = self.starts.len();
-                let next = Sym::Nonterminal(self.states[state].nonterminal);
-                // Without a separator there is but one item, and no rest.
-                let symbols: Vec<Sym> = separator.into_iter().chain([next]).collect();
-                self.add_production(&symbols);
-                self.states[state].rest = Some(from..self.starts.len());
-                from..self.starts.len()
-            }
+        let place = if let Some(known) = &self.states[state].rest {
+            known.clone()
+        } else {
+            let from = self.starts.len();
+            let next = Sym::Nonterminal(self.states[state].nonterminal);
+            // Without a separator there is but one item, and no rest.
+            let start = self.add(plan.order().separator.into_iter().chain([next]));
+            self.starts.push(start);
+            self.states[state].rest = Some(from..self.starts.len());
+            from..self.starts.len()
         };
         self.places.insert(rest, place);
     }

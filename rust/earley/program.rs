@@ -23,7 +23,7 @@ pub struct Program {
     after: IndexVec<DotId, Option<Sym>>,
     /// For each nonterminal the first dots of its productions.
     starts: IndexVec<NonterminalId, Vec<DotId>>,
-    /// Items in any order, whose productions are made by whoever runs the program.
+    /// Members, whose productions are made by whoever runs the program.
     orders: Vec<OrderPlan>,
     /// The nonterminals that stand for them; they have no productions here.
     order_of: FxHashMap<NonterminalId, u32>,
@@ -73,19 +73,19 @@ impl Program {
         self.starts[nonterminal].push(start);
     }
 
-    /// Makes a nonterminal without productions stand for items in any order.
+    /// Makes a nonterminal without productions stand for members.
     pub(crate) fn push_order(&mut self, nonterminal: NonterminalId, order: OrderPlan) {
         debug_assert!(self.starts[nonterminal].is_empty());
         self.order_of.insert(nonterminal, self.orders.len() as u32);
         self.orders.push(order);
     }
 
-    /// The number of the items in any order that a nonterminal stands for.
+    /// The number of the members that a nonterminal stands for.
     pub(super) fn order_of(&self, nonterminal: NonterminalId) -> Option<u32> {
         self.order_of.get(&nonterminal).copied()
     }
 
-    /// Items in any order.
+    /// Members.
     pub(super) fn order(&self, number: u32) -> &OrderPlan {
         &self.orders[number as usize]
     }

@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use rustc_hash::FxBuildHasher;
 
-use super::{Automaton, Expr, Grammar, Symbol, SymbolKind, TokenTerminal, Unordered};
+use super::{Automaton, Expr, Grammar, Members, Symbol, SymbolKind, TokenTerminal};
 use crate::index::{ExprId, Id, IndexVec, SymbolId};
 use crate::span::Span;
 
@@ -105,9 +105,9 @@ impl GrammarBuilder {
         self.add(Expr::Automaton(Arc::new(automaton)))
     }
 
-    /// Items in any order.
-    pub fn unordered(&mut self, unordered: Unordered) -> ExprId {
-        self.add(Expr::Unordered(Arc::new(unordered)))
+    /// Members between separators.
+    pub fn members(&mut self, members: Members) -> ExprId {
+        self.add(Expr::Members(Arc::new(members)))
     }
 
     /// All expressions so far.

@@ -7,15 +7,15 @@
 
 mod automaton;
 mod builder;
+mod members;
 mod print;
-mod unordered;
 
 use std::sync::Arc;
 
 pub use automaton::{Automaton, AutomatonState};
 pub use builder::GrammarBuilder;
+pub use members::{Member, MemberOrder, Members};
 pub(crate) use print::quote;
-pub use unordered::{Unordered, UnorderedItem};
 
 use crate::index::{ExprId, IndexVec, SymbolId};
 use crate::span::Span;
@@ -93,8 +93,8 @@ pub enum Expr {
     },
     /// What an automaton over bytes accepts.
     Automaton(Arc<Automaton>),
-    /// Items in any order.
-    Unordered(Arc<Unordered>),
+    /// Members between separators.
+    Members(Arc<Members>),
 }
 
 /// A terminal that stands for tokens of the model, outside the byte alphabet.

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::{Expr, Grammar, TokenRef};
+use super::{Expr, Grammar, MemberOrder, TokenRef};
 use crate::index::{ExprId, Id};
 
 impl fmt::Display for Grammar {
@@ -104,15 +104,19 @@ impl Grammar {
             Expr::Automaton(automaton) => {
                 push(out, format_args!("<automaton of {} states>", automaton.states().len()));
             }
-            Expr::Unordered(unordered) => {
+            Expr::Members(members) => {
                 stack.push(Piece::Text("}".to_owned()));
-                for (index, item) in unordered.items.iter().enumerate().rev() {
+                for (index, item) in members.items.iter().enumerate().rev() {
                     stack.push(Piece::Expr(item.expr, true));
                     if index > 0 {
                         stack.push(Piece::Text(" , ".to_owned()));
                     }
                 }
-                stack.push(Piece::Text("unordered{".to_owned()));
+                let order = match members.order {
+                    MemberOrder::Any => "unordered{",
+                    MemberOrder::Given => "ordered{",
+                };
+                stack.push(Piece::Text(order.to_owned()));
             }
         }
     }

@@ -11,8 +11,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use earmark::grammar::{
-    Automaton, AutomatonState, Expr, Grammar, GrammarBuilder, SymbolKind, TokenRef, TokenTerminal,
-    Unordered, UnorderedItem,
+    Automaton, AutomatonState, Expr, Grammar, GrammarBuilder, Member, MemberOrder, Members,
+    SymbolKind, TokenRef, TokenTerminal,
 };
 use earmark::index::{ExprId, SymbolId};
 use earmark::span::Span;
@@ -32,11 +32,14 @@ impl fmt::Display for World {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.grammar)?;
         for expr in &self.grammar.exprs {
-            if let Expr::Unordered(unordered) = expr {
-                let Unordered { separator, marks, min, max, .. } = &**unordered;
+            if let Expr::Members(members) = expr {
+                let Members { order, separator, marks, min, max, .. } = &**members;
                 let separator = self.grammar.print_expr(*separator);
-                write!(f, "(separator {separator}, {marks} marks, {min} to {max:?} of")?;
-                for UnorderedItem { expr, once, marks } in &unordered.items {
+                write!(
+                    f,
+                    "({order:?} order, separator {separator}, {marks} marks, {min} to {max:?} of"
+                )?;
+                for Member { expr, once, marks } in &members.items {
                     write!(f, " [{} {once:?} {marks:?}]", self.grammar.print_expr(*expr))?;
                 }
                 writeln!(f, ")")?;
@@ -182,8 +185,8 @@ impl<'c> GrammarMaker<'c> {
             }
             // An object of objects
             12 => {
-                let (unordered, leaf) = (self.unordered(2), self.rule_leaf());
-                self.builder.alt(&[leaf, unordered])
+                let (members, leaf) = (self.members(2), self.rule_leaf());
+                self.builder.alt(&[leaf, members])
             }
             _ => self.rule_expr(3),
         }
@@ -195,7 +198,7 @@ impl<'c> GrammarMaker<'c> {
         }
         match self.choices.below(11) {
             0..=2 => self.rule_leaf(),
-            10 => self.unordered(depth - 1),
+            10 => self.members(depth - 1),
             3 | 4 => {
                 let rule = *self.choices.pick(&self.rules);
                 self.builder.symbol(rule)
@@ -219,13 +222,13 @@ impl<'c> GrammarMaker<'c> {
         }
     }
 
-    /// Items in any order, now and then so that no text is left.
-    fn unordered(&mut self, depth: usize) -> ExprId {
+    /// Members in either order, now and then so that no text is left.
+    fn members(&mut self, depth: usize) -> ExprId {
         let marks = self.choices.below(4) as u32;
         let fewest = usize::from(!self.choices.chance(3));
         let count = self.choices.between(fewest, 4);
         let items = (0..count)
-            .map(|_| UnorderedItem {
+            .map(|_| Member {
                 expr: self.not_empty(depth),
                 once: (!self.choices.chance(25)).then(|| self.choices.below(count) as u32),
                 marks: (0..4).filter(|_| self.choices.chance(30)).collect(),
@@ -235,7 +238,8 @@ impl<'c> GrammarMaker<'c> {
         let min = self.choices.below(4) as u32;
         let max = self.choices.chance(40).then(|| self.choices.between(min as usize, 4) as u32);
         let min = if self.choices.chance(70) { 0 } else { min };
-        self.builder.unordered(Unordered { items, separator, marks, min, max })
+        let order = *self.choices.pick(&[MemberOrder::Any, MemberOrder::Given]);
+        self.builder.members(Members { order, items, separator, marks, min, max })
     }
 
     /// An expression without the empty text.

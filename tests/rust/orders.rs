@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use earmark::grammar::{Grammar, GrammarBuilder, SymbolKind, Unordered, UnorderedItem};
+use earmark::grammar::{Grammar, GrammarBuilder, Member, MemberOrder, Members, SymbolKind};
 use earmark::index::ExprId;
 use earmark::span::Span;
 use earmark::{
@@ -14,7 +14,7 @@ use crate::choices::Choices;
 const COUNT: usize = 60;
 
 /// `{` the items of `unordered` `}`; an item is its name, a colon and a number or another object.
-fn object(unordered: impl FnOnce(&mut GrammarBuilder, &[ExprId]) -> Unordered) -> Grammar {
+fn object(unordered: impl FnOnce(&mut GrammarBuilder, &[ExprId]) -> Members) -> Grammar {
     let mut b = GrammarBuilder::new();
     let start = b.declare("object", SymbolKind::Rule, Span::default());
     let again = b.symbol(start);
@@ -27,7 +27,7 @@ fn object(unordered: impl FnOnce(&mut GrammarBuilder, &[ExprId]) -> Unordered) -
         items.push(b.seq(&[name, value]));
     }
     let unordered = unordered(&mut b, &items);
-    let inner = b.unordered(unordered);
+    let inner = b.members(unordered);
     let (open, close) = (b.literal(b"{"), b.literal(b"}"));
     let body = b.seq(&[open, inner, close]);
     b.define(start, body);
@@ -37,14 +37,21 @@ fn object(unordered: impl FnOnce(&mut GrammarBuilder, &[ExprId]) -> Unordered) -
 /// Each item once, those below `required` at least.
 fn each_once(required: usize) -> Grammar {
     object(|b, exprs| {
-        let item = |(index, &expr): (usize, &ExprId)| UnorderedItem {
+        let item = |(index, &expr): (usize, &ExprId)| Member {
             expr,
             once: Some(index as u32),
             marks: (index < required).then_some(index as u32).into_iter().collect(),
         };
         let items = exprs.iter().enumerate().map(item).collect();
         let separator = b.literal(b",");
-        Unordered { items, separator, marks: required as u32, min: 0, max: None }
+        Members {
+            order: MemberOrder::Any,
+            items,
+            separator,
+            marks: required as u32,
+            min: 0,
+            max: None,
+        }
     })
 }
 
@@ -162,12 +169,10 @@ fn messages_name_the_items_that_are_left() {
 #[test]
 fn a_number_of_any_items() {
     let grammar = object(|b, exprs| {
-        let items = exprs
-            .iter()
-            .map(|&expr| UnorderedItem { expr, once: None, marks: [].into() })
-            .collect();
+        let items =
+            exprs.iter().map(|&expr| Member { expr, once: None, marks: [].into() }).collect();
         let separator = b.literal(b",");
-        Unordered { items, separator, marks: 0, min: 2, max: Some(100) }
+        Members { order: MemberOrder::Any, items, separator, marks: 0, min: 2, max: Some(100) }
     });
     let engine = engine(grammar, CompileOptions::default(), 64 << 20);
     for (count, accepted) in [(1, false), (2, true), (100, true), (101, false)] {
@@ -178,24 +183,25 @@ fn a_number_of_any_items() {
 /// The error of a grammar of one rule, or terminal, with items in any order.
 fn error(
     kind: SymbolKind,
-    unordered: impl FnOnce(&mut GrammarBuilder) -> Unordered,
+    unordered: impl FnOnce(&mut GrammarBuilder) -> Members,
 ) -> (GrammarErrorKind, String) {
     let mut b = GrammarBuilder::new();
     let start = b.declare("start", kind, Span::default());
     let unordered = unordered(&mut b);
-    let body = b.unordered(unordered);
+    let body = b.members(unordered);
     b.define(start, body);
     let error = compile(&Arc::new(b.finish(start)), &CompileOptions::default()).unwrap_err();
     (error.kind(), error.to_string())
 }
 
-fn item(expr: ExprId, once: u32, marks: &[u32]) -> UnorderedItem {
-    UnorderedItem { expr, once: Some(once), marks: marks.into() }
+fn item(expr: ExprId, once: u32, marks: &[u32]) -> Member {
+    Member { expr, once: Some(once), marks: marks.into() }
 }
 
 #[test]
 fn what_cannot_be_done_is_refused() {
-    let both = |items: Vec<UnorderedItem>, separator, marks| Unordered {
+    let both = |items: Vec<Member>, separator, marks| Members {
+        order: MemberOrder::Any,
         items: items.into(),
         separator,
         marks,
@@ -242,14 +248,21 @@ fn what_cannot_be_done_is_refused() {
 fn an_item_may_set_many_marks() {
     let grammar = object(|b, exprs| {
         let all: Vec<u32> = (0..COUNT as u32).collect();
-        let item = |(index, &expr): (usize, &ExprId)| UnorderedItem {
+        let item = |(index, &expr): (usize, &ExprId)| Member {
             expr,
             once: Some(index as u32),
             marks: if index == 0 { all.clone().into() } else { [index as u32].into() },
         };
         let items = exprs.iter().enumerate().map(item).collect();
         let separator = b.literal(b",");
-        Unordered { items, separator, marks: COUNT as u32, min: 2, max: None }
+        Members {
+            order: MemberOrder::Any,
+            items,
+            separator,
+            marks: COUNT as u32,
+            min: 2,
+            max: None,
+        }
     });
     let engine = engine(grammar, CompileOptions::default(), 64 << 20);
     assert!(!is_text(&engine, "{k0:0}"));
@@ -265,7 +278,14 @@ fn deep_nesting_compiles() {
     for _ in 0..20_000 {
         let separator = comma;
         let items = [item(value, 0, &[0]), item(open, 1, &[])].into();
-        let inner = b.unordered(Unordered { items, separator, marks: 1, min: 0, max: None });
+        let inner = b.members(Members {
+            order: MemberOrder::Any,
+            items,
+            separator,
+            marks: 1,
+            min: 0,
+            max: None,
+        });
         value = b.seq(&[open, inner]);
     }
     let start = b.declare("start", SymbolKind::Rule, Span::default());

@@ -15,7 +15,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use earmark::grammar::{Expr, Grammar, SymbolKind, TokenRef, TokenTerminal, Unordered};
+use earmark::grammar::{Expr, Grammar, MemberOrder, Members, SymbolKind, TokenRef, TokenTerminal};
 use earmark::index::{ExprId, Id, SymbolId};
 
 use crate::regular::Machine;
@@ -473,13 +473,15 @@ impl<'g> Translation<'g> {
                 let start = Symbol::Nonterminal(states[Machine::START]);
                 self.terminal(place, left, vec![start]);
             }
-            Expr::Unordered(unordered) => self.unordered(place, left, unordered),
+            Expr::Members(members) => self.members(place, left, members),
         }
     }
 
     /// What may follow each set of items with each number of items, dead ends and all.
-    fn unordered(&mut self, place: Place, left: usize, unordered: &Unordered) {
-        let Unordered { items, separator, marks, min, max } = unordered;
+    fn members(&mut self, place: Place, left: usize, members: &Members) {
+        let Members { order, items, separator, marks, min, max } = members;
+        // Members without a number come last.
+        let number = |item: usize| items[item].once.unwrap_or(u32::MAX);
         // More items than this make no difference.
         let enough = max.unwrap_or(*min).max(1);
         let mut known = HashMap::from([((BTreeSet::new(), 0), left)]);
@@ -493,7 +495,9 @@ impl<'g> Translation<'g> {
             }
             for (index, item) in items.iter().enumerate() {
                 let twice = |&other: &usize| item.once.is_some() && items[other].once == item.once;
-                if before.iter().any(twice) || max.is_some_and(|max| count >= max) {
+                let later = |&other: &usize| number(other) > number(index);
+                let early = *order == MemberOrder::Given && before.iter().any(later);
+                if before.iter().any(twice) || early || max.is_some_and(|max| count >= max) {
                     continue;
                 }
                 let mut after = before.clone();

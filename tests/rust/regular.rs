@@ -188,7 +188,7 @@ impl Parts {
                 }
                 self.empty[from].push(places[0]);
             }
-            Expr::Token(_) | Expr::Unordered(_) => unreachable!("not regular"),
+            Expr::Token(_) | Expr::Members(_) => unreachable!("not regular"),
         }
     }
 
@@ -325,7 +325,7 @@ mod tests {
                 set.and(&all, &none).expect("random expressions are small")
             }
             Expr::Automaton(automaton) => set.automaton(automaton),
-            Expr::Symbol(_) | Expr::Token(_) | Expr::Unordered(_) => unreachable!("not generated"),
+            Expr::Symbol(_) | Expr::Token(_) | Expr::Members(_) => unreachable!("not generated"),
         }
     }
 

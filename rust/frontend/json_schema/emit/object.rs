@@ -1,8 +1,7 @@
-//! Objects: a shape → rules.
+//! Objects: a shape → members.
 //!
 //! The named properties come in their order, each at most once, then all others; or in any order.
-//! The state between two properties is how far we are in the order and, only where the shape asks
-//! for it, how many properties there have been and which of those that must exist have been seen.
+//! The engine makes the productions for what has been seen of them when it is needed.
 
 use std::rc::Rc;
 
@@ -12,7 +11,7 @@ use super::super::algebra::{Domain, Exists, Known, Names, Result, Shape, Signed,
 use super::Emitter;
 use crate::error::{GrammarError, GrammarErrorKind};
 use crate::frontend::json_schema::options::PropertyOrder;
-use crate::grammar::{Unordered, UnorderedItem};
+use crate::grammar::{Member, MemberOrder, Members};
 use crate::index::ExprId;
 
 /// A pattern with at most this many names is a list of names.
@@ -21,8 +20,6 @@ const MAX_WORDS: usize = 64;
 const MAX_PATTERNS: usize = 10;
 /// How many properties "there must be one like this" may be said of.
 const MAX_EXISTS: usize = 6;
-/// How many states the properties of one object may have.
-const MAX_STATES: usize = 100_000;
 
 /// What a property may be: which of the properties that must exist it is, and its text.
 type Variant = (u32, ExprId);
@@ -74,15 +71,7 @@ impl Emitter<'_> {
         if max.is_some_and(|max| max < needed || max < min) {
             return Ok(None);
         }
-        let body = match self.algebra.options.property_order {
-            PropertyOrder::Schema => {
-                let (first, others): (Vec<Slot>, Vec<Slot>) =
-                    slots.into_iter().partition(|slot| slot.in_order);
-                let (others, _) = items(&others, &open, bounds.exists.count_ones());
-                self.ordered(&first, &others, &bounds, depth)?
-            }
-            PropertyOrder::Any => self.unordered(&slots, &open, &bounds, depth),
-        };
+        let body = self.properties(slots, &open, &bounds, depth);
         let layout = self.layout(depth);
         let empty = needed == 0 && min == 0 && bounds.exists == 0;
         let mut alternatives = Vec::new();
@@ -308,21 +297,68 @@ impl Emitter<'_> {
         Ok(cells)
     }
 
-    /// Properties in any order.
-    fn unordered(
+    /// At least one property: named ones in their order, then all others; or all in any order.
+    fn properties(
         &mut self,
+        slots: Vec<Slot>,
+        open: &[Variant],
+        bounds: &Bounds,
+        depth: u32,
+    ) -> Option<ExprId> {
+        let given = match self.algebra.options.property_order {
+            PropertyOrder::Any => false,
+            // Where the others have names they are members of their own, which are not counted
+            // together with those in order.
+            PropertyOrder::Schema => {
+                slots.iter().all(|slot| slot.in_order)
+                    || bounds.exists == 0 && bounds.min == 0 && bounds.max.is_none()
+            }
+        };
+        if !given {
+            return self.members(MemberOrder::Any, &slots, open, bounds, depth);
+        }
+        let (mut slots, others): (Vec<Slot>, Vec<Slot>) =
+            slots.into_iter().partition(|slot| slot.in_order);
+        if others.is_empty() {
+            return self.members(MemberOrder::Given, &slots, open, bounds, depth);
+        }
+        let required = others.iter().any(|slot| slot.required);
+        let last = self.members(MemberOrder::Any, &others, open, bounds, depth)?;
+        slots.push(Slot { variants: vec![(0, last)], required, in_order: true });
+        self.members(MemberOrder::Given, &slots, &[], bounds, depth)
+    }
+
+    fn members(
+        &mut self,
+        order: MemberOrder,
         slots: &[Slot],
         open: &[Variant],
         bounds: &Bounds,
         depth: u32,
     ) -> Option<ExprId> {
-        let separator = self.layout(depth).comma;
-        let (items, marks) = items(slots, open, bounds.exists.count_ones());
+        let exists = bounds.exists.count_ones();
+        let bits = |bits: u32| (0..exists).filter(move |bit| bits >> bit & 1 == 1);
+        let mut items = Vec::with_capacity(slots.len() + open.len());
+        // One mark for each that must exist, then one for each that is required.
+        let mut marks = exists;
+        for (once, slot) in slots.iter().enumerate() {
+            let own = slot.required.then_some(marks);
+            marks += u32::from(slot.required);
+            for &(found, expr) in &slot.variants {
+                let marks = bits(found).chain(own).collect();
+                items.push(Member { expr, once: Some(once as u32), marks });
+            }
+        }
+        for &(found, expr) in open {
+            items.push(Member { expr, once: None, marks: bits(found).collect() });
+        }
         if items.is_empty() {
             return None;
         }
+        let separator = self.layout(depth).comma;
         let clip = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        Some(self.algebra.builder.unordered(Unordered {
+        Some(self.algebra.builder.members(Members {
+            order,
             items: items.into(),
             separator,
             marks,
@@ -331,148 +367,12 @@ impl Emitter<'_> {
         }))
     }
 
-    /// Named properties in their order, then the others. At least one in all.
-    fn ordered(
-        &mut self,
-        slots: &[Slot],
-        open: &[UnorderedItem],
-        bounds: &Bounds,
-        depth: u32,
-    ) -> Result<Option<ExprId>> {
-        let comma = self.layout(depth).comma;
-        // Counts past this are alike, or impossible.
-        let most = match bounds.max {
-            Some(max) => max.min(slots.len()),
-            None => bounds.min.min(slots.len()),
-        };
-        let sets = bounds.exists as usize + 1;
-        let states = (most + 1).saturating_mul(sets);
-        if states.saturating_mul(slots.len() + 1) > MAX_STATES {
-            return Err(limit("an object counts too many properties"));
-        }
-        let state = |count: usize, bits: u32| count * sets + bits as usize;
-        let after =
-            |count: usize| if bounds.max.is_some() { count + 1 } else { (count + 1).min(most) };
-        // For each state what follows after a comma, and what follows after a property.
-        let mut next: Vec<Option<ExprId>> = vec![None; states];
-        let mut tail: Vec<Option<ExprId>> = vec![None; states];
-        for count in 0..=most {
-            for bits in 0..=bounds.exists {
-                let (first, rest) = self.only_open(open, bounds, bits, count, comma);
-                next[state(count, bits)] = first;
-                tail[state(count, bits)] = rest;
-            }
-        }
-        let mut required_later = false;
-        for slot in slots.iter().rev() {
-            required_later |= slot.required;
-            let (mut now, mut then) = (vec![None; states], vec![None; states]);
-            for count in 0..=most {
-                for bits in 0..=bounds.exists {
-                    let mut alternatives = Vec::new();
-                    for &(found, property) in &slot.variants {
-                        let count = after(count);
-                        if count > most {
-                            continue;
-                        }
-                        if let Some(rest) = tail[state(count, bits | found)] {
-                            alternatives.push(self.algebra.builder.seq(&[property, rest]));
-                        }
-                    }
-                    if !slot.required {
-                        alternatives.extend(next[state(count, bits)]);
-                    }
-                    let here = self.one_of(alternatives);
-                    now[state(count, bits)] = here;
-                    let mut alternatives = Vec::new();
-                    if !required_later && bits == bounds.exists && count >= bounds.min {
-                        alternatives.push(self.algebra.builder.empty());
-                    }
-                    if let Some(here) = here {
-                        alternatives.push(self.algebra.builder.seq(&[comma, here]));
-                    }
-                    then[state(count, bits)] = self.one_of(alternatives);
-                }
-            }
-            (next, tail) = (now, then);
-        }
-        Ok(next[state(0, 0)])
-    }
-
-    /// What may come when all properties of the order lie behind: at least one property, or commas
-    /// and properties, when `count` properties have been and those of `bits` have been seen.
-    fn only_open(
-        &mut self,
-        open: &[UnorderedItem],
-        bounds: &Bounds,
-        bits: u32,
-        count: usize,
-        comma: ExprId,
-    ) -> (Option<ExprId>, Option<ExprId>) {
-        let clip = |count: usize| u32::try_from(count).unwrap_or(u32::MAX - 1);
-        let least = clip(bounds.min.saturating_sub(count));
-        let most = bounds.max.map(|max| clip(max - count));
-        let complete = bits == bounds.exists;
-        let empty = self.algebra.builder.empty();
-        if open.is_empty() || most == Some(0) {
-            return (None, (complete && least == 0).then_some(empty));
-        }
-        if complete && open.iter().all(|item| item.once.is_none()) {
-            let any = self.one_of(open.iter().map(|item| item.expr).collect()).unwrap_or(empty);
-            let builder = &mut self.algebra.builder;
-            let more = builder.seq(&[comma, any]);
-            let rest = builder.repeat(more, least, most);
-            let after = builder.repeat(more, least.saturating_sub(1), most.map(|most| most - 1));
-            return (Some(builder.seq(&[any, after])), Some(rest));
-        }
-        // The marks that are still to be set, in new numbers.
-        let missing: Vec<u32> =
-            (0..u32::BITS).filter(|mark| (bounds.exists & !bits) >> mark & 1 == 1).collect();
-        let mut items = open.to_vec();
-        for item in &mut items {
-            let marks = (0..).zip(&missing).filter(|(_, mark)| item.marks.contains(mark));
-            item.marks = marks.map(|(new, _)| new).collect();
-        }
-        let some = self.algebra.builder.unordered(Unordered {
-            items: items.into(),
-            separator: comma,
-            marks: missing.len() as u32,
-            min: least.max(1),
-            max: most,
-        });
-        let builder = &mut self.algebra.builder;
-        let rest = builder.seq(&[comma, some]);
-        let rest = if complete && least == 0 { builder.repeat(rest, 0, Some(1)) } else { rest };
-        (Some(some), Some(rest))
-    }
-
     /// One of some expressions; `None` of none.
     pub(super) fn one_of(&mut self, mut alternatives: Vec<ExprId>) -> Option<ExprId> {
         alternatives.sort_unstable();
         alternatives.dedup();
         (!alternatives.is_empty()).then(|| self.algebra.builder.alt(&alternatives))
     }
-}
-
-/// Properties in any order, and how many marks they set: one for each that must exist, then one for
-/// each that is required.
-fn items(slots: &[Slot], open: &[Variant], exists: u32) -> (Vec<UnorderedItem>, u32) {
-    let bits = |bits: u32| (0..exists).filter(move |bit| bits >> bit & 1 == 1);
-    let (mut items, mut marks) = (Vec::new(), exists);
-    for (once, slot) in slots.iter().enumerate() {
-        let own = slot.required.then(|| {
-            marks += 1;
-            marks - 1
-        });
-        for &(found, expr) in &slot.variants {
-            let marks = bits(found).chain(own).collect();
-            items.push(UnorderedItem { expr, once: Some(once as u32), marks });
-        }
-    }
-    for &(found, expr) in open {
-        items.push(UnorderedItem { expr, once: None, marks: bits(found).collect() });
-    }
-    (items, marks)
 }
 
 /// The sets of names that a shape tells apart.

@@ -8,7 +8,7 @@ use super::super::algebra::{
 use super::Emitter;
 use crate::frontend::json_schema::model::Value;
 use crate::frontend::json_schema::number::NumberSet;
-use crate::grammar::{Unordered, UnorderedItem};
+use crate::grammar::{Member, MemberOrder, Members};
 use crate::index::ExprId;
 
 /// How many different items there may be.
@@ -113,12 +113,13 @@ impl Emitter<'_> {
                     marks.push(mark as u32);
                 }
             }
-            items.push(UnorderedItem { expr, once: Some(once as u32), marks: marks.into() });
+            items.push(Member { expr, once: Some(once as u32), marks: marks.into() });
         }
         let clip = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
         let separator = self.layout(depth).comma;
         let body = (!items.is_empty()).then(|| {
-            self.algebra.builder.unordered(Unordered {
+            self.algebra.builder.members(Members {
+                order: MemberOrder::Any,
                 items: items.into(),
                 separator,
                 marks: kinds.len() as u32,
