@@ -124,9 +124,23 @@ impl<I: Id, T> IndexVec<I, T> {
         (0..self.items.len()).map(I::new)
     }
 
+    /// Makes room for more items.
+    pub fn reserve(&mut self, items: usize) {
+        self.items.reserve(items);
+    }
+
     /// The item of an id, if there is one.
     pub fn get(&self, id: I) -> Option<&T> {
         self.items.get(id.index())
+    }
+}
+
+impl<I: Id, T> IntoIterator for IndexVec<I, T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.into_iter()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Strongly connected components of a graph (Tarjan 1972), with an explicit stack.
 
 /// Visits the graph of nodes `0..count`.
+#[derive(Clone, Debug)]
 pub(super) struct Components {
     /// 1 + the order of first visit; 0 for not visited.
     index: Vec<u32>,
@@ -19,6 +20,13 @@ impl Components {
             stack: Vec::new(),
             next: 1,
         }
+    }
+
+    /// Adds nodes behind those there are, which don't lead to them.
+    pub(super) fn grow(&mut self, count: usize) {
+        self.index.resize(count, 0);
+        self.low.resize(count, 0);
+        self.on_stack.resize(count, false);
     }
 
     /// Calls `found` with each component that `root` reaches and that was not found before, those

@@ -13,23 +13,30 @@ use crate::index::{Id, NonterminalId};
 
 /// Of members, each and the separator must have a text that is not empty, and no empty one: of empty
 /// members it can't be seen which have been, and states would multiply unread.
-pub(super) fn eliminate_empty(bnf: &mut Bnf) -> Result<(), GrammarError> {
+///
+/// Says whether there were any, so that nonterminals may be left without a text.
+pub(super) fn eliminate_empty(bnf: &mut Bnf) -> Result<bool, GrammarError> {
     let mut nullable = find_nullable(bnf);
-    expand_orders(bnf, &mut nullable)?;
-    bnf.accepts_empty |= nullable[bnf.start.index()];
-    for head in bnf.productions.ids() {
-        for symbols in std::mem::take(&mut bnf.productions[head]) {
-            expand(bnf, &mut nullable, head, &symbols);
+    let any = nullable.contains(&true);
+    if any {
+        expand_orders(bnf, &mut nullable)?;
+        bnf.accepts_empty |= nullable[bnf.start.index()];
+        for head in bnf.productions.ids() {
+            for symbols in std::mem::take(&mut bnf.productions[head]) {
+                expand(bnf, &mut nullable, head, &symbols);
+            }
         }
     }
     for head in bnf.productions.ids() {
         let right_hand_sides = &mut bnf.productions[head];
         right_hand_sides
             .retain(|symbols| !symbols.is_empty() && *symbols != [Sym::Nonterminal(head)]);
-        let mut seen = rustc_hash::FxHashSet::default();
-        right_hand_sides.retain(|symbols| seen.insert(symbols.clone()));
+        if right_hand_sides.len() > 1 {
+            let mut seen = rustc_hash::FxHashSet::default();
+            right_hand_sides.retain(|symbols| seen.insert(symbols.clone()));
+        }
     }
-    Ok(())
+    Ok(any)
 }
 
 /// Gives each item of members that has a nullable symbol a nonterminal, which is expanded as all

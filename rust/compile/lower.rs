@@ -104,7 +104,7 @@ impl Lower<'_> {
         match &grammar.exprs[expr] {
             Expr::Alt(parts) => {
                 let mut merged = Vec::new();
-                for &part in parts {
+                for &part in parts.iter() {
                     match self.regular.in_rule(part) {
                         Some(regex) if self.fold && !self.is_named(part) => merged.push(regex),
                         _ => {

@@ -20,7 +20,11 @@ const MAX_SYMBOLS: usize = 8;
 pub(super) fn merge_alternatives(bnf: &mut Bnf, regexes: &mut RegexSet) {
     let mut merged: FxHashMap<RegexId, LexemeId> = FxHashMap::default();
     for id in bnf.productions.ids() {
-        for position in 0..MAX_SYMBOLS {
+        if bnf.productions[id].len() < 2 {
+            continue;
+        }
+        let longest = bnf.productions[id].iter().map(Vec::len).max().unwrap_or(0);
+        for position in 0..longest.min(MAX_SYMBOLS) {
             merge_at(bnf, regexes, &mut merged, id, position);
         }
     }

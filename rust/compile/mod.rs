@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 pub(crate) use language::Languages;
 pub use layout::{CompiledGrammar, Lexeme};
+pub(crate) use regular::Known;
 
 use crate::earley::left_nesting;
 use crate::error::{GrammarError, GrammarErrorKind};
@@ -79,16 +80,26 @@ pub fn compile(
     grammar: &Arc<Grammar>,
     options: &CompileOptions,
 ) -> Result<CompiledGrammar, GrammarError> {
+    compile_with(grammar, options, None)
+}
+
+/// The same for a grammar of whose first expressions something is known.
+pub(crate) fn compile_with(
+    grammar: &Arc<Grammar>,
+    options: &CompileOptions,
+    known: Option<&Known>,
+) -> Result<CompiledGrammar, GrammarError> {
     // Every expression that is regular has a regex; terminals all have one.
-    let mut regular = regular::find_regular(grammar, options.fold)?;
+    let mut regular = regular::find_regular(grammar, options.fold, known)?;
     // Productions over lexemes, token terminals and nonterminals; groups and repetitions are gone.
     // Members stay tables: their productions are made when they are needed.
     let mut bnf = lower::lower(grammar, &mut regular, options.fold)?;
     // Every symbol is reachable and has a text.
     prune::prune(&mut bnf)?;
     // No right-hand side is empty; whether the empty text belongs to the grammar is a flag.
-    epsilon::eliminate_empty(&mut bnf)?;
-    prune::prune(&mut bnf)?;
+    if epsilon::eliminate_empty(&mut bnf)? {
+        prune::prune(&mut bnf)?;
+    }
     if !bnf.accepts_empty && bnf.productions[bnf.start].is_empty() {
         return Err(GrammarError::new(
             GrammarErrorKind::Empty,
@@ -118,7 +129,7 @@ pub fn compile(
         // No two productions of a nonterminal differ in one short lexeme alone.
         merge::merge_alternatives(&mut bnf, &mut regular.regexes);
     }
-    prune::prune(&mut bnf)?;
+    prune::remove_unreachable(&mut bnf);
     let compiled = layout::lay_out(grammar, regular, &bnf)?;
     if compiled.program.nonterminals() > FEW_NONTERMINALS
         && left_nesting(&compiled.program) > MAX_LEFT_NESTING

@@ -123,7 +123,8 @@ fn find_productive(bnf: &Bnf) -> Result<Vec<bool>, GrammarError> {
     }
 }
 
-fn remove_unreachable(bnf: &mut Bnf) {
+/// Removes what can't be reached.
+pub(super) fn remove_unreachable(bnf: &mut Bnf) {
     let mut reachable = vec![false; bnf.productions.len()];
     let mut open = vec![bnf.start];
     reachable[bnf.start.index()] = true;

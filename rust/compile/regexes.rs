@@ -47,7 +47,7 @@ pub(super) fn own_size(expr: &Expr) -> u64 {
 }
 
 /// Regexes being made of expressions.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Regexes {
     set: RegexSet,
     class_ranges: usize,

@@ -16,6 +16,9 @@ use crate::lexer::EPSILON;
 /// Larger regular expressions in rules stay in productions, which share what is shared.
 const MAX_SIZE_IN_RULES: u64 = 1 << 16;
 
+/// For how many nodes room is made beforehand.
+const MAX_RESERVED: u64 = 1 << 12;
+
 /// Where an expression stands: `ignore` applies in rules only.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Context {
@@ -24,6 +27,7 @@ enum Context {
 }
 
 /// The regexes of regular expressions.
+#[derive(Clone, Debug)]
 pub(super) struct Regular {
     pub(super) regexes: Regexes,
     /// By expression and context.
@@ -47,38 +51,34 @@ fn place(node: usize) -> (ExprId, Context) {
     (ExprId::new(node / 2), if node.is_multiple_of(2) { Context::Rule } else { Context::Terminal })
 }
 
-pub(super) fn find_regular(grammar: &Grammar, fold: bool) -> Result<Regular, GrammarError> {
-    let mut finder = Finder {
-        grammar,
-        fold,
-        sizes: vec![0; grammar.exprs.len() * 2],
-        regular: Regular {
-            regexes: Regexes::default(),
-            found: vec![None; grammar.exprs.len() * 2],
-            ignored: EPSILON,
-        },
-    };
-    let mut components = Components::new(grammar.exprs.len() * 2);
-    let mut ignored = Vec::new();
-    for &expr in &grammar.ignore {
-        finder.visit(node(expr, Context::Terminal), &mut components)?;
-        ignored.extend(finder.regular.found[node(expr, Context::Terminal)]);
+/// What is known of the expressions that many grammars begin with, to be used for each of them.
+///
+/// PERF: of the time from a schema of MaskBench to its first mask more than half went into the
+/// regexes of strings, numbers and punctuation, which are the same in all.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    regular: Regular,
+    sizes: Vec<u64>,
+    components: Components,
+}
+
+impl Known {
+    /// What is known of a grammar's expressions, rules unfolded.
+    pub(crate) fn of(grammar: &Grammar) -> Result<Self, GrammarError> {
+        let (mut finder, mut components) = Finder::new(grammar, false, None);
+        finder.find(&mut components)?;
+        Ok(Self { regular: finder.regular, sizes: finder.sizes, components })
     }
-    let ignored = finder.regular.regexes.or(&ignored);
-    finder.regular.ignored = finder.regular.regexes.repeat(ignored, 0, None);
-    let start = &grammar.symbols[grammar.start];
-    let context = match start.kind {
-        SymbolKind::Rule => Context::Rule,
-        SymbolKind::Terminal => Context::Terminal,
-    };
-    finder.visit(node(start.body, context), &mut components)?;
-    if start.kind == SymbolKind::Terminal {
-        // Seen from outside it is one lexeme with ignored text behind it.
-        let regex = finder.regular.found[node(start.body, Context::Terminal)];
-        let ignored = finder.regular.ignored;
-        finder.regular.found[node(start.body, Context::Rule)] =
-            regex.map(|regex| finder.regular.regexes.concat(regex, ignored));
-    }
+}
+
+/// `known` is of expressions that the grammar begins with.
+pub(super) fn find_regular(
+    grammar: &Grammar,
+    fold: bool,
+    known: Option<&Known>,
+) -> Result<Regular, GrammarError> {
+    let (mut finder, mut components) = Finder::new(grammar, fold, known);
+    finder.find(&mut components)?;
     Ok(finder.regular)
 }
 
@@ -109,7 +109,54 @@ struct Finder<'a> {
     sizes: Vec<u64>,
 }
 
-impl Finder<'_> {
+impl<'a> Finder<'a> {
+    fn new(grammar: &'a Grammar, fold: bool, known: Option<&Known>) -> (Self, Components) {
+        let nodes = grammar.exprs.len() * 2;
+        let Known { mut regular, mut sizes, mut components } =
+            known.filter(|_| !fold).cloned().unwrap_or_else(|| Known {
+                regular: Regular {
+                    regexes: Regexes::default(),
+                    found: Vec::new(),
+                    ignored: EPSILON,
+                },
+                sizes: Vec::new(),
+                components: Components::new(0),
+            });
+        let more = grammar.exprs.iter().skip(regular.found.len() / 2);
+        let more: u64 = more.map(own_size).sum();
+        regular.regexes.reserve(more.min(MAX_RESERVED) as usize);
+        regular.found.resize(nodes, None);
+        sizes.resize(nodes, 0);
+        components.grow(nodes);
+        (Self { grammar, fold, regular, sizes }, components)
+    }
+
+    /// Finds the regexes of all that the grammar's start leads to.
+    fn find(&mut self, components: &mut Components) -> Result<(), GrammarError> {
+        let grammar = self.grammar;
+        let mut ignored = Vec::new();
+        for &expr in &grammar.ignore {
+            self.visit(node(expr, Context::Terminal), components)?;
+            ignored.extend(self.regex(node(expr, Context::Terminal)));
+        }
+        let ignored = self.regular.regexes.or(&ignored);
+        self.regular.ignored = self.regular.regexes.repeat(ignored, 0, None);
+        let start = &grammar.symbols[grammar.start];
+        let context = match start.kind {
+            SymbolKind::Rule => Context::Rule,
+            SymbolKind::Terminal => Context::Terminal,
+        };
+        self.visit(node(start.body, context), components)?;
+        if start.kind == SymbolKind::Terminal {
+            // Seen from outside it is one lexeme with ignored text behind it.
+            let regex = self.regex(node(start.body, Context::Terminal));
+            let ignored = self.regular.ignored;
+            self.regular.found[node(start.body, Context::Rule)] =
+                regex.map(|regex| self.regular.regexes.concat(regex, ignored));
+        }
+        Ok(())
+    }
+
     /// Visits all expressions below `root`, parts first; only those that are not recursive can be
     /// regular.
     fn visit(&mut self, root: usize, components: &mut Components) -> Result<(), GrammarError> {
@@ -141,17 +188,26 @@ impl Finder<'_> {
         let (expr, context) = place(at);
         let grammar = self.grammar;
         let expr = &grammar.exprs[expr];
-        let mut parts = Vec::new();
         let mut size = own_size(expr);
+        if let (Expr::Literal(_), Context::Terminal) = (expr, context) {
+            // Made when it is known whether it stands before something.
+            self.sizes[at] = size;
+            return Ok(());
+        }
+        let in_sequence = matches!(expr, Expr::Seq(_)) && context == Context::Terminal;
+        let mut parts = Vec::new();
         for part in (0..).map_while(|index| part(grammar, at, index)) {
-            let Some(regex) = self.regular.found[part] else {
+            size += self.sizes[part];
+            if in_sequence && self.literal(part).is_some() {
+                continue;
+            }
+            let Some(regex) = self.regex(part) else {
                 return match expr {
                     Expr::And { .. } => Err(not_regular(grammar, place(part).0)),
                     _ => Ok(()),
                 };
             };
             parts.push(regex);
-            size += self.sizes[part];
         }
         let terminal = match expr {
             Expr::Symbol(symbol) => grammar.symbols[*symbol].kind == SymbolKind::Terminal,
@@ -178,8 +234,12 @@ impl Finder<'_> {
             return refuse(context, too_many_parts);
         }
         self.sizes[at] = size;
+        let regex = match expr {
+            Expr::Seq(parts) if in_sequence => Some(self.sequence(parts)),
+            _ => self.regular.regexes.make(expr, &parts)?,
+        };
+        let Some(mut regex) = regex else { return Ok(()) };
         let set = &mut self.regular.regexes;
-        let Some(mut regex) = set.make(expr, &parts)? else { return Ok(()) };
         if context == Context::Rule && terminal {
             regex = set.concat(regex, self.regular.ignored);
         }
@@ -189,6 +249,38 @@ impl Finder<'_> {
         }
         self.regular.found[at] = Some(regex);
         Ok(())
+    }
+
+    /// The literal of a terminal that a node is.
+    fn literal(&self, at: usize) -> Option<&'a [u8]> {
+        match (&self.grammar.exprs[place(at).0], place(at).1) {
+            (Expr::Literal(bytes), Context::Terminal) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// The regex of a node that has been visited, if it is regular.
+    fn regex(&mut self, at: usize) -> Option<RegexId> {
+        if let (None, Some(bytes)) = (self.regular.found[at], self.literal(at)) {
+            self.regular.found[at] = Some(self.regular.regexes.literal(bytes));
+        }
+        self.regular.found[at]
+    }
+
+    /// A sequence in a terminal, all of whose parts are regular.
+    ///
+    /// PERF: putting the bytes of a literal right before what follows saves their nodes without it:
+    /// half of the nodes of the names of properties.
+    fn sequence(&mut self, parts: &[ExprId]) -> RegexId {
+        let mut rest = EPSILON;
+        for &part in parts.iter().rev() {
+            let at = node(part, Context::Terminal);
+            rest = match (self.literal(at), self.regular.found[at]) {
+                (Some(bytes), _) => self.regular.regexes.literal_before(bytes, rest),
+                (None, regex) => self.regular.regexes.concat(regex.unwrap_or(EPSILON), rest),
+            };
+        }
+        rest
     }
 }
 

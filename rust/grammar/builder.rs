@@ -12,7 +12,7 @@ use crate::index::{ExprId, Id, IndexVec, SymbolId};
 use crate::span::Span;
 
 /// Collects symbols and expressions; [`GrammarBuilder::finish`] gives the grammar.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct GrammarBuilder {
     exprs: IndexVec<ExprId, Expr>,
     /// Ids by the hash of their expression.
@@ -137,12 +137,12 @@ impl GrammarBuilder {
     pub fn finish(self, start: SymbolId) -> Grammar {
         let symbols: Vec<Symbol> = self
             .symbols
-            .iter()
+            .into_iter()
             .map(|(name, kind, body, span)| Symbol {
-                name: name.clone(),
-                kind: *kind,
+                name,
+                kind,
                 body: body.expect("the front end defines each symbol that it declares"),
-                span: *span,
+                span,
             })
             .collect();
         Grammar { exprs: self.exprs, symbols: symbols.into(), start, ignore: self.ignore }

@@ -3,7 +3,8 @@
 //! A [`Grammar`] is close to what the user wrote: named symbols whose bodies are expressions with
 //! literals, character classes, groups, alternatives and repetitions. It knows no lexer, no
 //! parser and no vocabulary. Expressions live in an arena, children before their parents, so that
-//! every pass is a loop and no recursion follows the nesting of the input.
+//! every pass is a loop and no recursion follows the nesting of the input. Parts are behind `Arc`, so
+//! that a grammar that begins as another does copies that one's expressions at little cost.
 
 mod automaton;
 mod builder;
@@ -60,20 +61,20 @@ pub enum SymbolKind {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expr {
     /// These bytes (UTF-8 of a string literal); the empty literal is the empty text.
-    Literal(Box<[u8]>),
+    Literal(Arc<[u8]>),
     /// One character (Unicode scalar value) of sorted, disjoint, inclusive ranges; as UTF-8.
     /// No range: no text at all.
-    Class(Box<[(char, char)]>),
+    Class(Arc<[(char, char)]>),
     /// One byte of sorted, disjoint, inclusive ranges (regex `(?-u:\xFF)`).
-    Bytes(Box<[(u8, u8)]>),
+    Bytes(Arc<[(u8, u8)]>),
     /// One token of the model, not text.
     Token(TokenTerminal),
     /// A rule or terminal.
     Symbol(SymbolId),
     /// One after the other; none: the empty text.
-    Seq(Box<[ExprId]>),
+    Seq(Arc<[ExprId]>),
     /// One of these; none: no text at all.
-    Alt(Box<[ExprId]>),
+    Alt(Arc<[ExprId]>),
     /// `min` to `max` times, `None` for no upper bound.
     Repeat {
         /// What is repeated.
@@ -87,9 +88,9 @@ pub enum Expr {
     /// `all` has at least one part.
     And {
         /// Each of these has the text.
-        all: Box<[ExprId]>,
+        all: Arc<[ExprId]>,
         /// None of these has it.
-        none: Box<[ExprId]>,
+        none: Arc<[ExprId]>,
     },
     /// What an automaton over bytes accepts.
     Automaton(Arc<Automaton>),

@@ -1,4 +1,4 @@
-//! `Display` of a [`Grammar`]: one line a symbol, GBNF-like, for tests and bug reports.
+//! `Display` of a [`Grammar`]: one line a symbol that is used, GBNF-like, for tests and bug reports.
 
 use std::fmt::{self, Write};
 
@@ -7,7 +7,8 @@ use crate::index::{ExprId, Id};
 
 impl fmt::Display for Grammar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (id, symbol) in self.symbols.iter_enumerated() {
+        let used = self.used_symbols();
+        for (id, symbol) in self.symbols.iter_enumerated().filter(|(id, _)| used[id.index()]) {
             let mark = if id == self.start { "*" } else { "" };
             writeln!(f, "{mark}{} ::= {}", symbol.name, self.print_expr(symbol.body))?;
         }
@@ -15,6 +16,41 @@ impl fmt::Display for Grammar {
             writeln!(f, "%ignore {}", self.print_expr(ignore))?;
         }
         Ok(())
+    }
+}
+
+impl Grammar {
+    /// Which symbols the start and what is ignored lead to.
+    fn used_symbols(&self) -> Vec<bool> {
+        let mut used = vec![false; self.symbols.len()];
+        let mut seen = vec![false; self.exprs.len()];
+        used[self.start.index()] = true;
+        let mut open = vec![self.symbols[self.start].body];
+        open.extend(&self.ignore);
+        while let Some(id) = open.pop() {
+            if std::mem::replace(&mut seen[id.index()], true) {
+                continue;
+            }
+            match &self.exprs[id] {
+                Expr::Symbol(symbol) => {
+                    used[symbol.index()] = true;
+                    open.push(self.symbols[*symbol].body);
+                }
+                Expr::Seq(parts) | Expr::Alt(parts) => open.extend(parts.iter()),
+                Expr::Repeat { expr, .. } => open.push(*expr),
+                Expr::And { all, none } => open.extend(all.iter().chain(none.iter())),
+                Expr::Members(members) => {
+                    open.push(members.separator);
+                    open.extend(members.items.iter().map(|item| item.expr));
+                }
+                Expr::Literal(_)
+                | Expr::Class(_)
+                | Expr::Bytes(_)
+                | Expr::Token(_)
+                | Expr::Automaton(_) => {}
+            }
+        }
+        used
     }
 }
 
@@ -43,7 +79,7 @@ impl Grammar {
             Expr::Literal(bytes) => out.push_str(&quote(bytes)),
             Expr::Class(ranges) => {
                 out.push('[');
-                for &(low, high) in ranges {
+                for &(low, high) in ranges.iter() {
                     push_class_char(out, low);
                     if low != high {
                         out.push('-');
@@ -54,7 +90,7 @@ impl Grammar {
             }
             Expr::Bytes(ranges) => {
                 out.push_str("(?-u:[");
-                for &(low, high) in ranges {
+                for &(low, high) in ranges.iter() {
                     push(out, format_args!("\\x{low:02X}-\\x{high:02X}"));
                 }
                 out.push_str("])");

@@ -206,9 +206,14 @@ impl RegexSet {
 
     /// These bytes in a row.
     pub fn literal(&mut self, bytes: &[u8]) -> RegexId {
-        bytes.iter().rev().fold(EPSILON, |rest, &byte| {
+        self.literal_before(bytes, EPSILON)
+    }
+
+    /// These bytes in a row, and then `tail`.
+    pub fn literal_before(&mut self, bytes: &[u8], tail: RegexId) -> RegexId {
+        bytes.iter().rev().fold(tail, |rest, &byte| {
             let head = self.bytes([byte].into_iter().collect());
-            self.concat(head, rest)
+            self.concat_simple(head, rest)
         })
     }
 
@@ -217,6 +222,9 @@ impl RegexSet {
         if tail == EPSILON || head == DEAD {
             return head;
         }
+        let Node::Concat(..) = self.nodes[head] else {
+            return self.concat_simple(head, tail);
+        };
         // The parts of `head`, to be put before `tail` one by one from the last.
         let mut parts = Vec::new();
         let mut rest = head;
@@ -381,6 +389,14 @@ impl RegexSet {
         let nodes = &self.nodes;
         self.known.insert_unique(hash, id, |&id| FxBuildHasher.hash_one(&nodes[id]));
         id
+    }
+
+    /// Makes room for more nodes.
+    pub(crate) fn reserve(&mut self, nodes: usize) {
+        self.nodes.reserve(nodes);
+        self.facts.reserve(nodes);
+        let own = &self.nodes;
+        self.known.reserve(nodes, |&id| FxBuildHasher.hash_one(&own[id]));
     }
 
     /// The node, if it exists.

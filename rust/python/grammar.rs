@@ -14,7 +14,7 @@ use super::schema_options::{keywords, options};
 use super::vocabulary::PyVocabulary;
 use crate::compile::{CompileOptions, CompiledGrammar, compile};
 use crate::error::{GrammarError, GrammarErrorKind};
-use crate::frontend::json_schema::{self, Finding, Options, Parsed};
+use crate::frontend::json_schema::{self, Finding, Options};
 use crate::frontend::{gbnf, lark, regex};
 use crate::mask::{Engine, EngineOptions};
 use crate::vocab::Vocabulary;
@@ -264,10 +264,9 @@ fn compile_schema(
     text: &str,
     options: &Options,
 ) -> Result<(CompiledGrammar, Vec<Finding>), GrammarError> {
-    let Parsed { grammar, ignored } = json_schema::parse(text, options)?;
-    // The front end has drawn the borders of lexemes where they are best.
-    let plain = CompileOptions { fold: false, ..CompileOptions::default() };
-    match compile(&Arc::new(grammar), &plain) {
+    let mut parsed = json_schema::parse(text, options)?;
+    let ignored = std::mem::take(&mut parsed.ignored);
+    match parsed.compile() {
         Err(error) if error.kind() == GrammarErrorKind::Empty => {
             Err(json_schema::why_empty(text, options))
         }

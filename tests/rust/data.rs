@@ -211,18 +211,15 @@ fn engine(
     root: &Path,
     vocabulary: Arc<Vocabulary>,
 ) -> Result<Arc<Engine>, GrammarError> {
-    let mut compile_options = CompileOptions::default();
     if let Some(schema) = &case.json_schema {
         let options = case.options.build();
-        let parsed = json_schema::parse(schema, &options)?;
-        // The front end draws the borders of lexemes.
-        compile_options.fold = false;
-        let compiled = compile(&Arc::new(parsed.grammar), &compile_options).map_err(|error| {
-            match error.kind() {
-                GrammarErrorKind::Empty => json_schema::why_empty(schema, &options),
-                _ => error,
-            }
-        })?;
+        let compiled =
+            json_schema::parse(schema, &options)?.compile().map_err(|error| {
+                match error.kind() {
+                    GrammarErrorKind::Empty => json_schema::why_empty(schema, &options),
+                    _ => error,
+                }
+            })?;
         return Engine::new(Arc::new(compiled), vocabulary, EngineOptions::default()).map(Arc::new);
     }
     let (text, language) = match (&case.file, &case.gbnf, &case.lark, &case.regex) {

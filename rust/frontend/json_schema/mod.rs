@@ -7,7 +7,8 @@
 //! The work is split by stage: `load` types schemas by need (`model`), `algebra` works out which
 //! values of each type are meant, `emit` writes them as grammar. `number`, `pattern` and `format`
 //! are the languages of numbers and strings. It knows no vocabulary and no parser; of what is below
-//! it asks only whether regular languages are empty. Its grammars draw the borders of lexemes
+//! it asks whether regular languages are empty, and has the parts that all its grammars begin with
+//! compiled once ([`Parsed::compile`]). Its grammars draw the borders of lexemes
 //! themselves: they are compiled without folding.
 
 mod algebra;
@@ -23,7 +24,9 @@ pub use options::{Escapes, FLEXIBLE, Options, PropertyOrder, Whitespace};
 
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::sync::Arc;
 
+use crate::compile::{CompileOptions, CompiledGrammar, Known, compile_with};
 use crate::error::{GrammarError, GrammarErrorKind};
 use crate::grammar::{Grammar, GrammarBuilder};
 use algebra::{Algebra, Signed};
@@ -38,6 +41,17 @@ pub struct Parsed {
     pub grammar: Grammar,
     /// Keywords that were ignored ([`Options::reject_unsupported`] is off), in document order.
     pub ignored: Vec<Finding>,
+    /// What is known of the expressions that the grammar begins with.
+    known: Option<Arc<Known>>,
+}
+
+impl Parsed {
+    /// Compiles the grammar, without folding: the front end has drawn the borders of lexemes where
+    /// they are best.
+    pub fn compile(self) -> Result<CompiledGrammar, GrammarError> {
+        let options = CompileOptions { fold: false, ..CompileOptions::default() };
+        compile_with(&Arc::new(self.grammar), &options, self.known.as_deref())
+    }
 }
 
 /// What becomes of a keyword.
@@ -69,13 +83,15 @@ pub fn parse(schema: &str, options: &Options) -> Result<Parsed, GrammarError> {
     let loader = Loader::new(schema, options)?;
     let mut algebra = Algebra::new(loader, options);
     let root = algebra.root()?;
-    let (grammar, algebra) =
-        Emitter::new(algebra).grammar(Signed { schema: root, positive: true })?;
+    let prelude = emit::prelude(options);
+    let (grammar, algebra) = Emitter::new(algebra, prelude.as_deref())
+        .grammar(Signed { schema: root, positive: true })?;
     let ignored = algebra.unsupported;
     if options.reject_unsupported && !ignored.is_empty() {
         return Err(refusal(&ignored));
     }
-    Ok(Parsed { grammar, ignored })
+    let known = prelude.map(|prelude| Arc::clone(&prelude.known));
+    Ok(Parsed { grammar, ignored, known })
 }
 
 /// The error that lists what can't be enforced.

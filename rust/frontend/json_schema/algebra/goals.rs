@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{Algebra, Result};
-use crate::frontend::json_schema::model::Keyword;
+use crate::frontend::json_schema::model::{Keyword, Type};
 use crate::index::SchemaId;
 
 /// A schema, or its negation.
@@ -42,6 +42,11 @@ impl Algebra<'_> {
                     [(Keyword::Not(target), _)] => {
                         part = Signed { schema: target, positive: !part.positive };
                     }
+                    [(Keyword::Types(types), _)] => {
+                        // One for all schemas that say the same.
+                        part.schema = *self.by_types.entry(types).or_insert(part.schema);
+                        break;
+                    }
                     _ => break,
                 }
             }
@@ -57,5 +62,18 @@ impl Algebra<'_> {
             return Ok(None);
         }
         Ok(Some(goal.into()))
+    }
+
+    /// The types that values of a goal may have as far as `type` says, as bits by [`Type`].
+    pub(in crate::frontend::json_schema) fn types(&mut self, goal: &[Signed]) -> Result<u8> {
+        let mut types = u8::MAX;
+        for part in goal.iter().filter(|part| part.positive) {
+            for (keyword, _) in &self.schema(part.schema)?.keywords {
+                if let Keyword::Types(listed) = keyword {
+                    types &= listed.types | u8::from(listed.integer) << Type::Number as u8;
+                }
+            }
+        }
+        Ok(types)
     }
 }

@@ -44,7 +44,7 @@ pub(super) use objects::{Exists, Properties, Shape};
 pub(super) use strings::Strings;
 
 use super::load::Loader;
-use super::model::{Keyword, Schema};
+use super::model::{Keyword, Schema, Types};
 use super::options::Options;
 use super::{Finding, Status};
 use crate::compile::Languages;
@@ -75,6 +75,8 @@ pub(super) struct Algebra<'a> {
     made: Vec<Rc<Schema>>,
     by_value: FxHashMap<super::model::Value, SchemaId>,
     by_alternatives: FxHashMap<Rc<[SchemaId]>, SchemaId>,
+    /// A schema for each `type` that is all a schema says.
+    by_types: FxHashMap<Types, SchemaId>,
     /// The schema `false`, once it has been needed.
     never: Option<SchemaId>,
     memo: domain::Memo,
@@ -101,6 +103,7 @@ impl<'a> Algebra<'a> {
             made: Vec::new(),
             by_value: FxHashMap::default(),
             by_alternatives: FxHashMap::default(),
+            by_types: FxHashMap::default(),
             never: None,
             memo: domain::Memo::default(),
             open: FxHashSet::default(),

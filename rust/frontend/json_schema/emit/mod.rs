@@ -12,18 +12,23 @@
 mod array;
 mod layout;
 mod object;
+mod prelude;
 mod spelling;
 mod unique;
 
 use rustc_hash::FxHashMap;
 
-use super::algebra::{Algebra, Flags, Goal, Items, Numbers, Properties, Result, Signed, Strings};
+use super::algebra::{
+    Algebra, Domain, Flags, Goal, Items, Numbers, Properties, Result, Signed, Strings,
+};
+use super::model::Type;
 use super::number::{self, NumberOptions, NumberSet};
 use super::options::Whitespace;
 use crate::grammar::{Grammar, SymbolKind};
 use crate::index::{ExprId, SymbolId};
 use crate::span::Span;
 use layout::Layout;
+pub(super) use prelude::{Prelude, prelude};
 
 /// Deeper than this nothing is indented: such values are not offered.
 const MAX_INDENTED: u32 = 64;
@@ -38,7 +43,8 @@ pub(super) struct Emitter<'a> {
     layouts: FxHashMap<u32, Layout>,
     spelled: FxHashMap<ExprId, ExprId>,
     terminals: FxHashMap<ExprId, ExprId>,
-    numbers: FxHashMap<NumberSet, ExprId>,
+    /// By the set, and whether whole numbers are plain.
+    numbers: FxHashMap<(NumberSet, bool), ExprId>,
 }
 
 /// A rule to be made.
@@ -50,8 +56,9 @@ struct Containers {
 }
 
 impl<'a> Emitter<'a> {
-    pub(super) fn new(algebra: Algebra<'a>) -> Self {
-        Self {
+    /// An emitter that begins with what a prelude of the same options holds.
+    pub(super) fn new(algebra: Algebra<'a>, prelude: Option<&Prelude>) -> Self {
+        let mut emitter = Self {
             algebra,
             values: FxHashMap::default(),
             open: Vec::new(),
@@ -59,7 +66,11 @@ impl<'a> Emitter<'a> {
             spelled: FxHashMap::default(),
             terminals: FxHashMap::default(),
             numbers: FxHashMap::default(),
+        };
+        if let Some(prelude) = prelude {
+            prelude.begin(&mut emitter);
         }
+        emitter
     }
 
     /// The grammar of a schema, and what was needed to make it.
@@ -74,12 +85,18 @@ impl<'a> Emitter<'a> {
             None => self.algebra.builder.alt(&[]),
         };
         self.algebra.builder.define(start, body);
+        self.finish()?;
+        let builder = std::mem::take(&mut self.algebra.builder);
+        Ok((builder.finish(start), self.algebra))
+    }
+
+    /// Makes the rules that have been referred to.
+    fn finish(&mut self) -> Result<()> {
         while let Some((containers, symbol)) = self.open.pop() {
             let body = self.containers(&containers)?;
             self.algebra.builder.define(symbol, body);
         }
-        let builder = std::mem::take(&mut self.algebra.builder);
-        Ok((builder.finish(start), self.algebra))
+        Ok(())
     }
 
     /// Values for which all of some schemas hold; `None` if it is plain that there are none.
@@ -93,9 +110,11 @@ impl<'a> Emitter<'a> {
         if let Some(&known) = self.values.get(&(goal.clone(), depth)) {
             return Ok(known);
         }
-        let scalars = self.scalars(&goal)?;
-        let items = self.algebra.evaluate_all::<Items>(&goal)?;
-        let properties = self.algebra.evaluate_all::<Properties>(&goal)?;
+        // PERF: most schemas say their type, so that one of five sets is to be found.
+        let types = self.algebra.types(&goal)?;
+        let scalars = self.scalars(&goal, types)?;
+        let items = self.set::<Items>(&goal, types, &[Type::Array])?;
+        let properties = self.set::<Properties>(&goal, types, &[Type::Object])?;
         let value = if items.0.is_empty() && properties.0.is_empty() {
             match scalars[..] {
                 [] => None,
@@ -111,17 +130,25 @@ impl<'a> Emitter<'a> {
     }
 
     /// The terminals of a goal: at most one for literals, numbers and strings.
-    fn scalars(&mut self, goal: &Goal) -> Result<Vec<ExprId>> {
+    fn scalars(&mut self, goal: &Goal, types: u8) -> Result<Vec<ExprId>> {
         let mut scalars = Vec::new();
-        let flags = self.algebra.evaluate_all::<Flags>(goal)?;
+        let flags = self.set::<Flags>(goal, types, &[Type::Null, Type::Boolean])?;
         for (_, text) in flags.members() {
             scalars.push(self.literal(text));
         }
-        let numbers = self.algebra.evaluate_all::<Numbers>(goal)?;
+        let numbers = self.set::<Numbers>(goal, types, &[Type::Number])?;
         scalars.extend(self.number(numbers.0)?);
-        let strings = self.algebra.evaluate_all::<Strings>(goal)?;
+        let strings = self.set::<Strings>(goal, types, &[Type::String])?;
         scalars.extend(self.string(&strings));
         Ok(scalars)
+    }
+
+    /// The values of some types for which a goal holds, given the types that it can have.
+    fn set<D: Domain>(&mut self, goal: &Goal, types: u8, of: &[Type]) -> Result<D> {
+        if of.iter().all(|&of| types & 1 << of as u8 == 0) {
+            return Ok(D::nothing());
+        }
+        self.algebra.evaluate_all(goal)
     }
 
     /// A terminal of one text.
@@ -134,7 +161,8 @@ impl<'a> Emitter<'a> {
         if matches!(set, NumberSet::Nothing) {
             return Ok(None);
         }
-        if let Some(&known) = self.numbers.get(&set) {
+        let key = (set, self.algebra.plain_numbers);
+        if let Some(&known) = self.numbers.get(&key) {
             return Ok(Some(known));
         }
         let options = NumberOptions {
@@ -142,9 +170,9 @@ impl<'a> Emitter<'a> {
             integer_fractions: self.algebra.options.integer_fractions
                 && !self.algebra.plain_numbers,
         };
-        let body = number::expr(&set, &options, &mut self.algebra.builder)?;
+        let body = number::expr(&key.0, &options, &mut self.algebra.builder)?;
         let terminal = self.terminal("number", body);
-        self.numbers.insert(set, terminal);
+        self.numbers.insert(key, terminal);
         Ok(Some(terminal))
     }
 
@@ -152,10 +180,21 @@ impl<'a> Emitter<'a> {
         if matches!(strings, Strings::Words(words) if words.is_empty()) {
             return None;
         }
-        let expr = strings.expr(&mut self.algebra.builder);
-        let content = self.spell(expr);
-        let quote = self.algebra.builder.literal(b"\"");
-        let body = self.algebra.builder.seq(&[quote, content, quote]);
+        let body = match strings {
+            Strings::Words(words) => {
+                let words: Vec<ExprId> = words.iter().map(|word| self.quoted(word)).collect();
+                self.algebra.builder.alt(&words)
+            }
+            _ => {
+                let expr = strings.expr(&mut self.algebra.builder);
+                let content = self.spell(expr);
+                let quote = self.algebra.builder.literal(b"\"");
+                self.algebra.builder.seq(&[quote, content, quote])
+            }
+        };
+        if let Some(&known) = self.terminals.get(&body) {
+            return Some(known);
+        }
         let name = match strings {
             Strings::Words(words) if words.len() == 1 => format!("{:?}", words[0]),
             _ => "string".to_owned(),

@@ -134,10 +134,10 @@ impl Emitter<'_> {
             parts.extend(self.algebra.wide_values(shape, &known)?);
             let mut variants = Vec::new();
             if self.algebra.is_name_allowed(shape, &name)? {
-                let key = Strings::Words(Rc::new([Rc::clone(&name)]));
                 variants = self.variants(&shape.exists, &known, &parts, depth)?;
                 if !variants.is_empty() {
-                    let key = self.key(&key, depth);
+                    let colon = self.layout(depth).colon;
+                    let key = self.one_key(&name, colon);
                     for (_, value) in &mut variants {
                         *value = self.algebra.builder.seq(&[key, *value]);
                     }
@@ -183,18 +183,27 @@ impl Emitter<'_> {
 
     /// A name with its quotes and colon.
     fn key(&mut self, names: &Strings, depth: u32) -> ExprId {
+        let colon = self.layout(depth).colon;
+        if let Strings::Words(words) = names
+            && let [word] = &words[..]
+        {
+            return self.one_key(word, colon);
+        }
         let expr = names.expr(&mut self.algebra.builder);
         let spelled = self.spell(expr);
-        let colon = self.layout(depth).colon;
         let builder = &mut self.algebra.builder;
         let quote = builder.literal(b"\"");
         let body = builder.seq(&[quote, spelled, quote, colon]);
-        match names {
-            Strings::Words(words) if words.len() == 1 => {
-                let name = format!("{:?}:", words[0]);
-                self.terminal(&name, body)
-            }
-            _ => self.terminal("name:", body),
+        self.terminal("name:", body)
+    }
+
+    /// The same for one name.
+    fn one_key(&mut self, word: &str, colon: ExprId) -> ExprId {
+        let spelled = self.quoted(word);
+        let body = self.algebra.builder.seq(&[spelled, colon]);
+        match self.terminals.get(&body) {
+            Some(&known) => known,
+            None => self.terminal(&format!("{word:?}:"), body),
         }
     }
 

@@ -21,6 +21,19 @@ const SHORT: [(char, u8); 8] = [
 ];
 
 impl Emitter<'_> {
+    /// The spellings of one string, with quotes.
+    pub(super) fn quoted(&mut self, word: &str) -> ExprId {
+        let escapes = self.algebra.options.escapes;
+        let builder = &mut self.algebra.builder;
+        if escapes == Escapes::Minimal && word.chars().all(is_plain) {
+            return builder.literal(format!("\"{word}\"").as_bytes());
+        }
+        let expr = builder.literal(word.as_bytes());
+        let spelled = literal(builder, word.as_bytes(), expr, escapes);
+        let quote = builder.literal(b"\"");
+        builder.seq(&[quote, spelled, quote])
+    }
+
     /// The spellings of the strings of an expression, without quotes.
     pub(super) fn spell(&mut self, root: ExprId) -> ExprId {
         let mut stack = vec![root];
@@ -36,7 +49,7 @@ impl Emitter<'_> {
                 Expr::Seq(parts) | Expr::Alt(parts) => stack.extend(parts.iter().filter(missing)),
                 Expr::Repeat { expr, .. } => stack.extend(Some(expr).into_iter().filter(missing)),
                 Expr::And { all, none } => {
-                    stack.extend(all.iter().chain(none).filter(missing));
+                    stack.extend(all.iter().chain(none.iter()).filter(missing));
                 }
                 _ => {}
             }
