@@ -22,8 +22,11 @@ impl ByteSet {
 
     /// Adds an inclusive range of bytes.
     pub fn insert_range(&mut self, low: u8, high: u8) {
-        for byte in low..=high {
-            self.insert(byte);
+        for (word, from) in self.0.iter_mut().zip([0u16, 64, 128, 192]) {
+            let (first, last) = (u16::from(low).max(from), u16::from(high).min(from + 63));
+            if first <= last {
+                *word |= u64::MAX >> (63 - (last - first)) << (first - from);
+            }
         }
     }
 
@@ -31,6 +34,11 @@ impl ByteSet {
     #[inline]
     pub fn contains(&self, byte: u8) -> bool {
         self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
+    }
+
+    /// The byte of a set of one byte.
+    pub fn only(&self) -> Option<u8> {
+        if self.len() == 1 { self.last_up_to(u8::MAX) } else { None }
     }
 
     /// The bits of the set, bytes 0 to 63 first.

@@ -22,11 +22,10 @@ impl Components {
         }
     }
 
-    /// Adds nodes behind those there are, which don't lead to them.
-    pub(super) fn grow(&mut self, count: usize) {
-        self.index.resize(count, 0);
-        self.low.resize(count, 0);
-        self.on_stack.resize(count, false);
+    /// Takes over what another one has visited, whose nodes are the first of these.
+    pub(super) fn skip(&mut self, other: &Self) {
+        self.index[..other.index.len()].copy_from_slice(&other.index);
+        self.next = other.next;
     }
 
     /// Calls `found` with each component that `root` reaches and that was not found before, those

@@ -22,8 +22,11 @@ pub(super) fn eliminate_empty(bnf: &mut Bnf) -> Result<bool, GrammarError> {
         expand_orders(bnf, &mut nullable)?;
         bnf.accepts_empty |= nullable[bnf.start.index()];
         for head in bnf.productions.ids() {
-            for symbols in std::mem::take(&mut bnf.productions[head]) {
-                expand(bnf, &mut nullable, head, &symbols);
+            let mut symbols = bnf.productions[head].iter().flatten();
+            if symbols.any(|&symbol| is_nullable(&nullable, symbol)) {
+                for symbols in std::mem::take(&mut bnf.productions[head]) {
+                    expand(bnf, &mut nullable, head, &symbols);
+                }
             }
         }
     }

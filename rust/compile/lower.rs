@@ -40,7 +40,7 @@ pub(super) fn lower(
     let start = lower.fresh();
     let symbol = &grammar.symbols[grammar.start];
     let ignored = lower.regular.ignored;
-    let mut first: Vec<Sym> = lower.lexeme(ignored, String::new())?;
+    let mut first: Vec<Sym> = lower.lexeme(ignored, "")?;
     if symbol.kind == SymbolKind::Terminal || lower.regular.in_rule(symbol.body).is_some() {
         first.extend(lower.symbols(symbol.body, &symbol.name)?);
     } else {
@@ -68,7 +68,8 @@ struct Lower<'a> {
     orders: BTreeMap<NonterminalId, Order>,
     lexemes: IndexVec<LexemeId, BnfLexeme>,
     tokens: IndexVec<TokenTerminalId, TokenTerminal>,
-    lexeme_ids: FxHashMap<(RegexId, String), LexemeId>,
+    /// By regex, those of different names.
+    lexeme_ids: FxHashMap<RegexId, Vec<LexemeId>>,
     /// Nonterminals for "this lexeme or nothing".
     nullable_lexemes: FxHashMap<LexemeId, NonterminalId>,
     /// Token terminals with ignored text behind them.
@@ -115,7 +116,7 @@ impl Lower<'_> {
                 }
                 if !merged.is_empty() {
                     let regex = self.regular.regexes.or(&merged);
-                    let symbols = self.lexeme(regex, String::new())?;
+                    let symbols = self.lexeme(regex, "")?;
                     self.productions[nonterminal].push(symbols);
                 }
             }
@@ -182,7 +183,7 @@ impl Lower<'_> {
                 continue;
             }
             if let Some(regex) = merged.take() {
-                symbols.extend(self.lexeme(regex, String::new())?);
+                symbols.extend(self.lexeme(regex, "")?);
             }
             match &grammar.exprs[part] {
                 Expr::Seq(parts) if regex.is_none() => stack.extend(parts.iter().rev()),
@@ -190,7 +191,7 @@ impl Lower<'_> {
             }
         }
         if let Some(regex) = merged {
-            symbols.extend(self.lexeme(regex, String::new())?);
+            symbols.extend(self.lexeme(regex, "")?);
         }
         Ok(symbols)
     }
@@ -199,12 +200,14 @@ impl Lower<'_> {
     fn symbols(&mut self, expr: ExprId, name: &str) -> Result<Vec<Sym>, GrammarError> {
         let grammar = self.grammar;
         if let Some(regex) = self.regular.in_rule(expr) {
+            let printed;
             let name = match &grammar.exprs[expr] {
-                Expr::Symbol(symbol) => grammar.symbols[*symbol].name.clone(),
+                Expr::Symbol(symbol) => &grammar.symbols[*symbol].name,
                 Expr::Literal(_) | Expr::Class(_) | Expr::Bytes(_) if name.is_empty() => {
-                    grammar.print_expr(expr)
+                    printed = grammar.print_expr(expr);
+                    &printed
                 }
-                _ => name.to_owned(),
+                _ => name,
             };
             return self.lexeme(regex, name);
         }
@@ -220,7 +223,7 @@ impl Lower<'_> {
             return Ok(known);
         }
         let token = Sym::Token(self.tokens.push(terminal.clone()));
-        let ignored = self.lexeme(self.regular.ignored, String::new())?;
+        let ignored = self.lexeme(self.regular.ignored, "")?;
         let symbol = if ignored.is_empty() {
             token
         } else {
@@ -249,7 +252,7 @@ impl Lower<'_> {
     }
 
     /// A lexeme; if it may be empty, a nonterminal for "the lexeme or nothing".
-    fn lexeme(&mut self, regex: RegexId, name: String) -> Result<Vec<Sym>, GrammarError> {
+    fn lexeme(&mut self, regex: RegexId, name: &str) -> Result<Vec<Sym>, GrammarError> {
         if regex == EPSILON {
             return Ok(Vec::new());
         }
@@ -268,8 +271,12 @@ impl Lower<'_> {
             // No production: the nonterminal is not productive and will be pruned.
             return Ok(vec![Sym::Nonterminal(self.fresh())]);
         }
-        let id = *self.lexeme_ids.entry((regex, name)).or_insert_with_key(|(_, name)| {
-            self.lexemes.push(BnfLexeme { regex, name: name.clone() })
+        let known = self.lexeme_ids.entry(regex).or_default();
+        let lexemes = &mut self.lexemes;
+        let id = known.iter().copied().find(|&id| lexemes[id].name == name).unwrap_or_else(|| {
+            let id = lexemes.push(BnfLexeme { regex, name: name.to_owned() });
+            known.push(id);
+            id
         });
         if !nullable {
             return Ok(vec![Sym::Lexeme(id)]);

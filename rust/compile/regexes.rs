@@ -54,6 +54,11 @@ pub(super) struct Regexes {
 }
 
 impl Regexes {
+    /// A copy with room for more nodes.
+    pub(super) fn with_room(&self, nodes: usize) -> Self {
+        Self { set: self.set.with_room(nodes), ..*self }
+    }
+
     pub(super) fn into_set(self) -> RegexSet {
         self.set
     }

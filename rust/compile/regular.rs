@@ -19,6 +19,9 @@ const MAX_SIZE_IN_RULES: u64 = 1 << 16;
 /// For how many nodes room is made beforehand.
 const MAX_RESERVED: u64 = 1 << 12;
 
+/// How many nodes most grammars add to what is known.
+const ROOM: usize = 512;
+
 /// Where an expression stands: `ignore` applies in rules only.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Context {
@@ -67,7 +70,11 @@ impl Known {
     pub(crate) fn of(grammar: &Grammar) -> Result<Self, GrammarError> {
         let (mut finder, mut components) = Finder::new(grammar, false, None);
         finder.find(&mut components)?;
-        Ok(Self { regular: finder.regular, sizes: finder.sizes, components })
+        let Regular { regexes, found, ignored } = finder.regular;
+        // Copies of it need no larger table for the nodes of most grammars.
+        let regexes = regexes.with_room(ROOM);
+        let regular = Regular { regexes, found, ignored };
+        Ok(Self { regular, sizes: finder.sizes, components })
     }
 }
 
@@ -112,23 +119,29 @@ struct Finder<'a> {
 impl<'a> Finder<'a> {
     fn new(grammar: &'a Grammar, fold: bool, known: Option<&Known>) -> (Self, Components) {
         let nodes = grammar.exprs.len() * 2;
-        let Known { mut regular, mut sizes, mut components } =
-            known.filter(|_| !fold).cloned().unwrap_or_else(|| Known {
-                regular: Regular {
-                    regexes: Regexes::default(),
-                    found: Vec::new(),
-                    ignored: EPSILON,
+        let known = known.filter(|_| !fold);
+        let new = grammar.exprs.iter().skip(known.map_or(0, |known| known.sizes.len() / 2));
+        let room = new.map(own_size).sum::<u64>().min(MAX_RESERVED) as usize;
+        let mut finder = Self {
+            grammar,
+            fold,
+            regular: Regular {
+                regexes: match known {
+                    Some(known) => known.regular.regexes.with_room(room),
+                    None => Regexes::default().with_room(room),
                 },
-                sizes: Vec::new(),
-                components: Components::new(0),
-            });
-        let more = grammar.exprs.iter().skip(regular.found.len() / 2);
-        let more: u64 = more.map(own_size).sum();
-        regular.regexes.reserve(more.min(MAX_RESERVED) as usize);
-        regular.found.resize(nodes, None);
-        sizes.resize(nodes, 0);
-        components.grow(nodes);
-        (Self { grammar, fold, regular, sizes }, components)
+                found: vec![None; nodes],
+                ignored: EPSILON,
+            },
+            sizes: vec![0; nodes],
+        };
+        let mut components = Components::new(nodes);
+        if let Some(known) = known {
+            finder.regular.found[..known.sizes.len()].copy_from_slice(&known.regular.found);
+            finder.sizes[..known.sizes.len()].copy_from_slice(&known.sizes);
+            components.skip(&known.components);
+        }
+        (finder, components)
     }
 
     /// Finds the regexes of all that the grammar's start leads to.

@@ -1,4 +1,4 @@
-//! `Display` of a [`Grammar`]: one line a symbol that is used, GBNF-like, for tests and bug reports.
+//! `Display` of a [`Grammar`]: one line a symbol, GBNF-like, for tests and bug reports.
 
 use std::fmt::{self, Write};
 
@@ -7,8 +7,7 @@ use crate::index::{ExprId, Id};
 
 impl fmt::Display for Grammar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let used = self.used_symbols();
-        for (id, symbol) in self.symbols.iter_enumerated().filter(|(id, _)| used[id.index()]) {
+        for (id, symbol) in self.symbols.iter_enumerated() {
             let mark = if id == self.start { "*" } else { "" };
             writeln!(f, "{mark}{} ::= {}", symbol.name, self.print_expr(symbol.body))?;
         }
@@ -20,6 +19,14 @@ impl fmt::Display for Grammar {
 }
 
 impl Grammar {
+    /// What `Display` writes, without the symbols that the start does not lead to.
+    pub fn print_used(&self) -> String {
+        let used = self.used_symbols();
+        let lines = self.to_string();
+        let kept = lines.lines().enumerate().filter(|(line, _)| used.get(*line) != Some(&false));
+        kept.flat_map(|(_, line)| [line, "\n"]).collect()
+    }
+
     /// Which symbols the start and what is ignored lead to.
     fn used_symbols(&self) -> Vec<bool> {
         let mut used = vec![false; self.symbols.len()];

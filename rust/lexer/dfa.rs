@@ -143,12 +143,17 @@ fn byte_classes(regexes: &RegexSet) -> (Box<[u8; 256]>, usize) {
     sizes[0] = 256;
     let mut count = 1usize;
     let mut seen = rustc_hash::FxHashSet::default();
+    let mut alone = [false; 256];
     let (mut inside, mut becomes, mut touched) = ([0u16; 256], [0u8; 256], Vec::new());
     for set in regexes.byte_sets() {
         if count == 256 {
             break;
         }
-        if !seen.insert(set) {
+        let known = match set.only() {
+            Some(byte) => std::mem::replace(&mut alone[usize::from(byte)], true),
+            None => !seen.insert(set),
+        };
+        if known {
             continue;
         }
         // The classes with bytes in the set, how many those are, and the class that they become if

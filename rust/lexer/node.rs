@@ -391,12 +391,22 @@ impl RegexSet {
         id
     }
 
-    /// Makes room for more nodes.
-    pub(crate) fn reserve(&mut self, nodes: usize) {
-        self.nodes.reserve(nodes);
-        self.facts.reserve(nodes);
-        let own = &self.nodes;
-        self.known.reserve(nodes, |&id| FxBuildHasher.hash_one(&own[id]));
+    /// A copy with room for more nodes.
+    #[must_use]
+    pub(crate) fn with_room(&self, more: usize) -> Self {
+        let nodes = self.nodes.with_room(more);
+        let mut known = self.known.clone();
+        known.reserve(more, |&id| FxBuildHasher.hash_one(&nodes[id]));
+        Self {
+            facts: self.facts.with_room(more),
+            automata: self.automata.clone(),
+            memo: self.memo.clone(),
+            dead: self.dead.clone(),
+            ways: self.ways.clone(),
+            nodes,
+            known,
+            ..*self
+        }
     }
 
     /// The node, if it exists.

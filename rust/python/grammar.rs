@@ -166,7 +166,7 @@ impl PyGrammar {
     }
 
     fn __str__(&self) -> String {
-        self.compiled.source.to_string()
+        self.compiled.source.print_used()
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -238,7 +238,7 @@ fn engine(
         "lark" => frontend::lark::parse(&text, start.unwrap_or("start"), &|_| None)?,
         _ => frontend::regex::parse(&text)?,
     };
-    let compiled = compile(&Arc::new(grammar), &compile_options)?;
+    let compiled = compile(&Arc::new(grammar), &CompileOptions::default())?;
     Engine::new(Arc::new(compiled), vocabulary, EngineOptions::default()).map(Arc::new)
 }
 

@@ -428,7 +428,7 @@ impl<'g> Translation<'g> {
                 self.rule(left, right);
             }
             Expr::Alt(parts) => {
-                for &part in parts {
+                for &part in parts.iter() {
                     let right = vec![self.expr(place, part)];
                     self.rule(left, right);
                 }

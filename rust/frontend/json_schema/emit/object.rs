@@ -189,18 +189,31 @@ impl Emitter<'_> {
         {
             return self.one_key(word, colon);
         }
-        let expr = names.expr(&mut self.algebra.builder);
-        let spelled = self.spell(expr);
         let builder = &mut self.algebra.builder;
         let quote = builder.literal(b"\"");
-        let body = builder.seq(&[quote, spelled, quote, colon]);
+        let body = if let Strings::Except(words) = names {
+            // What is left out are names with their colons, which are there already.
+            let any = Strings::all().expr(builder);
+            let any = self.spell(any);
+            let any = self.algebra.builder.seq(&[quote, any, quote, colon]);
+            let words: Vec<ExprId> = words.iter().map(|word| self.key_body(word, colon)).collect();
+            self.algebra.builder.and(&[any], &words)
+        } else {
+            let expr = names.expr(builder);
+            let spelled = self.spell(expr);
+            self.algebra.builder.seq(&[quote, spelled, quote, colon])
+        };
         self.terminal("name:", body)
+    }
+
+    fn key_body(&mut self, word: &str, colon: ExprId) -> ExprId {
+        let spelled = self.quoted(word);
+        self.algebra.builder.seq(&[spelled, colon])
     }
 
     /// The same for one name.
     fn one_key(&mut self, word: &str, colon: ExprId) -> ExprId {
-        let spelled = self.quoted(word);
-        let body = self.algebra.builder.seq(&[spelled, colon]);
+        let body = self.key_body(word, colon);
         match self.terminals.get(&body) {
             Some(&known) => known,
             None => self.terminal(&format!("{word:?}:"), body),

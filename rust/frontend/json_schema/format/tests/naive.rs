@@ -39,7 +39,7 @@ impl Matcher<'_> {
             }
             Expr::Seq(parts) => {
                 let mut ends = BTreeSet::from([start]);
-                for &part in parts {
+                for &part in parts.iter() {
                     ends = self.step(part, &ends);
                 }
                 ends
@@ -54,7 +54,7 @@ impl Matcher<'_> {
                     let others = self.ends(part, start);
                     ends.retain(|end| others.contains(end));
                 }
-                for &part in none {
+                for &part in none.iter() {
                     let others = self.ends(part, start);
                     ends.retain(|end| !others.contains(end));
                 }
