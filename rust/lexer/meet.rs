@@ -1,32 +1,17 @@
-//! Intersections and differences, and the search for a text of theirs.
+//! Intersections and differences.
 //!
-//! No node but [`DEAD`] may be without a text, so an intersection becomes a node only when a text
-//! has been found: the search walks over its derivatives, those first that have the least left to
-//! read. It ends at one that may end, or that is known to have a text; if there is none, all that
-//! it has met is remembered as dead. Derivatives are tuples of ordinary nodes until then.
+//! No node but [`DEAD`] may be without a text, so an intersection becomes a node only when it is
+//! known to have one: by the parts themselves, by the lengths of their texts, or by a search, whose
+//! end is remembered. Until then it is a tuple of ordinary nodes.
 //!
 //! What is searched may be large (deciding it is hard in general), so expressions that are being
 //! built have a bound, [`TooLarge`] past it.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use rustc_hash::{FxHashMap, FxHashSet};
-
-use super::node::{DEAD, EPSILON, Node, RegexSet, UNBOUNDED};
+use super::lengths::Fit;
+use super::node::{DEAD, EPSILON, Node, RegexSet};
 use crate::byteset::ByteSet;
 use crate::index::RegexId;
 
-/// The steps that all searches in a set of expressions may take while it is being built.
-pub(super) const ALLOWANCE: usize = 1 << 19;
-/// The steps that one search may take.
-const MAX_STEPS: usize = 1 << 17;
-/// The steps that one search may take in the midst of a text. Past them what is searched counts as
-/// dead: no illegal text gets through, and there is no dead end, since the way to the text that was
-/// found for the expression before is known; but legal texts may be refused.
-const MAX_STEPS_RUNNING: usize = 20_000;
-/// Counts of up to this many are walked through.
-const FEW: u32 = 4;
 /// Derivatives of parts are forgotten past this many.
 const MEMO_LIMIT: usize = 1 << 16;
 
@@ -44,20 +29,11 @@ pub(super) struct Meet {
 }
 
 /// What is known of an intersection before a search.
-enum Simple {
+pub(super) enum Simple {
     /// It is this expression.
     Known(RegexId),
     /// Whether it has a text is to be found out. It has not the empty one.
     Open(Meet),
-}
-
-/// An intersection that a search has met.
-struct Open {
-    meet: Meet,
-    /// The one it is a derivative of.
-    from: usize,
-    /// The bytes still to be tried.
-    bytes: ByteSet,
 }
 
 impl RegexSet {
@@ -65,12 +41,6 @@ impl RegexSet {
     pub fn and(&mut self, all: &[RegexId], none: &[RegexId]) -> Result<RegexId, TooLarge> {
         let none = self.or(none);
         self.meet(all.to_vec(), none)
-    }
-
-    /// Lets searches take as many steps as they need: for expressions whose like has been found to
-    /// be searched in time.
-    pub(super) fn lift_bounds(&mut self) {
-        self.allowance = usize::MAX;
     }
 
     pub(super) fn meet(&mut self, all: Vec<RegexId>, none: RegexId) -> Result<RegexId, TooLarge> {
@@ -108,7 +78,7 @@ impl RegexSet {
         !self.is_nullable(meet.none) && meet.all.iter().all(|&part| self.is_nullable(part))
     }
 
-    fn simplify(&mut self, mut all: Vec<RegexId>, mut none: RegexId) -> Simple {
+    pub(super) fn simplify(&mut self, mut all: Vec<RegexId>, mut none: RegexId) -> Simple {
         for index in 0..all.len() {
             if let Node::And(inner) = &self.nodes[all[index]] {
                 let inner = inner.clone();
@@ -120,6 +90,10 @@ impl RegexSet {
         all.sort_unstable();
         all.dedup();
         if all.first().is_none_or(|&least| least == DEAD) {
+            return Simple::Known(DEAD);
+        }
+        let fit = self.fit(&mut all, &mut none);
+        if fit == Fit::Dead {
             return Simple::Known(DEAD);
         }
         let nullable = all.iter().all(|&part| self.is_nullable(part));
@@ -140,12 +114,11 @@ impl RegexSet {
         if taken_away {
             return Simple::Known(DEAD);
         }
-        if self.accepts(&meet) {
+        if fit == Fit::Alive || self.accepts(&meet) {
             return Simple::Known(self.intern(Node::And(meet)));
         }
         let node = Node::And(meet);
         match (self.find(&node), node) {
-            // What is known to have a text stays alive, whatever later searches gave up.
             (Some(known), _) => Simple::Known(known),
             (None, Node::And(meet)) if !self.dead.contains(&meet) => Simple::Open(meet),
             (None, _) => Simple::Known(DEAD),
@@ -178,118 +151,21 @@ impl RegexSet {
         if self.memo.len() > MEMO_LIMIT {
             self.memo.clear();
         }
+        self.lengths.forget();
     }
 
     /// The derivatives of an intersection's parts.
-    fn meet_after(&mut self, meet: &Meet, byte: u8) -> Result<Option<Simple>, TooLarge> {
+    pub(super) fn meet_after(&mut self, meet: &Meet, byte: u8) -> Result<Simple, TooLarge> {
         let mut all = Vec::with_capacity(meet.all.len());
         for &part in &meet.all {
             let derived = self.derivative(part, byte)?;
             if derived == DEAD {
-                return Ok(None);
+                return Ok(Simple::Known(DEAD));
             }
             all.push(derived);
         }
         let none = self.derivative(meet.none, byte)?;
-        Ok(Some(self.simplify(all, none)))
-    }
-
-    /// Expressions with all their texts and more, without the upper bounds of their repetitions;
-    /// `None` if there are no large ones.
-    ///
-    /// If these have no text in common then those have none, and that is found out without
-    /// walking through all combinations of counts.
-    fn without_counts(&mut self, all: &[RegexId]) -> Option<Vec<RegexId>> {
-        if all.iter().all(|&part| self.largest_count(part) <= FEW) {
-            return None;
-        }
-        let (mut bound, mut memo) = (UNBOUNDED, FxHashMap::default());
-        let parts: Vec<RegexId> =
-            all.iter().map(|&part| self.unbounded(part, FEW, &mut bound, &mut memo)).collect();
-        (bound != UNBOUNDED).then_some(parts)
-    }
-
-    /// The intersection as a node if it has a text, else [`DEAD`].
-    ///
-    /// Intersections within the parts are searched by calls from here; they are nested less deep
-    /// than this one, and derivatives never nest deeper.
-    fn search(&mut self, start: Meet) -> Result<RegexId, TooLarge> {
-        if let Some(all) = self.without_counts(&start.all)
-            && self.meet(all, start.none)? == DEAD
-        {
-            self.dead.insert(start);
-            return Ok(DEAD);
-        }
-        let running = self.allowance == usize::MAX;
-        let mut steps = if running { MAX_STEPS_RUNNING } else { MAX_STEPS };
-        let mut seen: FxHashSet<Meet> = FxHashSet::default();
-        let mut open: Vec<Open> = Vec::new();
-        // Least left to read first; then those met first.
-        let mut queue: BinaryHeap<Reverse<(u32, usize)>> = BinaryHeap::new();
-        seen.insert(start.clone());
-        self.open(start, 0, &mut open, &mut queue);
-        while let Some(&Reverse((_, at))) = queue.peek() {
-            let Some(byte) = open[at].bytes.pop() else {
-                queue.pop();
-                continue;
-            };
-            if running {
-                if steps == 0 {
-                    self.dead.insert(open.swap_remove(0).meet);
-                    return Ok(DEAD);
-                }
-            } else {
-                if steps == 0 || self.allowance == 0 {
-                    return Err(TooLarge);
-                }
-                self.allowance -= 1;
-            }
-            steps -= 1;
-            self.forget();
-            match self.meet_after(&open[at].meet, byte)? {
-                None | Some(Simple::Known(DEAD)) => {}
-                Some(Simple::Known(_)) => return Ok(self.keep(&open, at)),
-                Some(Simple::Open(meet)) => {
-                    if !seen.contains(&meet) {
-                        seen.insert(meet.clone());
-                        self.open(meet, at, &mut open, &mut queue);
-                    }
-                }
-            }
-        }
-        self.dead.extend(open.into_iter().map(|open| open.meet));
-        Ok(DEAD)
-    }
-
-    fn open(
-        &self,
-        meet: Meet,
-        from: usize,
-        open: &mut Vec<Open>,
-        queue: &mut BinaryHeap<Reverse<(u32, usize)>>,
-    ) {
-        let mut cuts = *self.cuts(meet.none);
-        cuts.insert(0);
-        let mut least = 0;
-        for &part in &meet.all {
-            cuts = cuts.union(self.cuts(part));
-            least = least.max(self.least(part));
-        }
-        let bytes = self.first_of(&meet).intersection(&cuts);
-        queue.push(Reverse((least, open.len())));
-        open.push(Open { meet, from, bytes });
-    }
-
-    /// Makes nodes of an intersection that has a text and of those that led to it; gives the first.
-    fn keep(&mut self, open: &[Open], at: usize) -> RegexId {
-        let mut at = at;
-        loop {
-            let id = self.intern(Node::And(open[at].meet.clone()));
-            if at == 0 {
-                return id;
-            }
-            at = open[at].from;
-        }
+        Ok(self.simplify(all, none))
     }
 }
 

@@ -16,9 +16,12 @@ mod automata;
 mod clamp;
 mod derive;
 mod dfa;
+mod facts;
 mod identity;
+mod lengths;
 mod meet;
 mod node;
+mod search;
 mod utf8;
 mod words;
 

@@ -6,8 +6,10 @@ use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::automata::Automata;
-use super::identity::Identity;
-use super::meet::{self, Meet};
+use super::facts::Facts;
+use super::lengths::Lengths;
+use super::meet::Meet;
+use super::search;
 use crate::byteset::ByteSet;
 use crate::index::{IndexVec, RegexId};
 
@@ -44,37 +46,11 @@ pub(super) enum Node {
     State { automaton: u32, state: u32 },
 }
 
-/// What is known of a node beside its structure.
-#[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
-struct Facts {
-    /// A hash of the structure: the same in every set of expressions.
-    identity: u128,
-    /// The bytes its texts start with; maybe more if not `exact`.
-    first: ByteSet,
-    /// The least bytes of intervals whose bytes have the same derivative.
-    cuts: ByteSet,
-    /// Whether the empty text belongs to it.
-    nullable: bool,
-    /// Whether its texts start with every byte of `first`.
-    exact: bool,
-    /// Whether it repeats nothing: its texts are few or short.
-    finite: bool,
-    /// Whether it is known to have infinitely many texts.
-    infinite: bool,
-    /// The largest bound of a repetition in it, `UNBOUNDED` not counted.
-    largest_count: u32,
-    /// How deep a derivative has to go down: the nesting, but for last parts of sequences.
-    depth: u32,
-    /// No text has fewer bytes.
-    least: u32,
-}
-
 /// A set of expressions that share parts.
 #[derive(Clone, Debug)]
 pub struct RegexSet {
     pub(super) nodes: IndexVec<RegexId, Node>,
-    facts: IndexVec<RegexId, Facts>,
+    pub(super) facts: IndexVec<RegexId, Facts>,
     /// All nodes, to find equal ones.
     known: HashTable<RegexId>,
     pub(super) automata: Automata,
@@ -84,8 +60,11 @@ pub struct RegexSet {
     pub(super) dead: FxHashSet<Meet>,
     /// How many bytes take every state after an expression to an end; `None` if it is not known.
     pub(super) ways: FxHashMap<RegexId, Option<u32>>,
+    pub(super) lengths: Lengths,
     /// How many more steps searches for a text may take.
     pub(super) allowance: usize,
+    /// How many they have taken.
+    pub(super) searched: u64,
 }
 
 impl Default for RegexSet {
@@ -98,7 +77,9 @@ impl Default for RegexSet {
             memo: FxHashMap::default(),
             dead: FxHashSet::default(),
             ways: FxHashMap::default(),
-            allowance: meet::ALLOWANCE,
+            lengths: Lengths::default(),
+            allowance: search::ALLOWANCE,
+            searched: 0,
         };
         set.intern(Node::Dead);
         set.intern(Node::Epsilon);
@@ -117,72 +98,13 @@ impl RegexSet {
         self.len() == 2
     }
 
-    /// Whether the empty text belongs to an expression.
-    #[inline]
-    pub fn is_nullable(&self, id: RegexId) -> bool {
-        self.facts[id].nullable
-    }
-
-    /// The bytes that texts of an expression start with, and maybe more unless
-    /// [`Self::is_first_exact`].
-    #[inline]
-    pub fn first(&self, id: RegexId) -> &ByteSet {
-        &self.facts[id].first
-    }
-
-    /// Whether texts start with every byte of [`Self::first`]: it is not known where an
-    /// intersection stands at the beginning.
-    #[inline]
-    pub fn is_first_exact(&self, id: RegexId) -> bool {
-        self.facts[id].exact
-    }
-
-    /// The least bytes of intervals whose bytes an expression can't tell apart at its beginning;
-    /// 0 may be left out.
-    #[inline]
-    pub(super) fn cuts(&self, id: RegexId) -> &ByteSet {
-        &self.facts[id].cuts
-    }
-
-    /// No text of the expression has fewer bytes.
-    pub(super) fn least(&self, id: RegexId) -> u32 {
-        self.facts[id].least
-    }
-
-    /// A hash of an expression's structure: equal in all sets, different for different languages
-    /// (up to collisions of 128 bits).
-    pub fn identity(&self, id: RegexId) -> u128 {
-        self.facts[id].identity
-    }
-
-    /// The nesting of an expression, but for last parts of sequences.
-    pub fn depth(&self, id: RegexId) -> u32 {
-        self.facts[id].depth
-    }
-
-    /// Whether an expression repeats nothing, apart from optional parts.
-    pub fn is_finite(&self, id: RegexId) -> bool {
-        self.facts[id].finite
-    }
-
-    /// Whether an expression is known to have infinitely many texts; that of an intersection or an
-    /// automaton is not.
-    pub(super) fn is_infinite(&self, id: RegexId) -> bool {
-        self.facts[id].infinite
-    }
-
-    /// The largest bound of a repetition in an expression, no bound not counted, nor those in what
-    /// an intersection excludes.
-    pub fn largest_count(&self, id: RegexId) -> u32 {
-        self.facts[id].largest_count
-    }
-
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
         self.len() * (size_of::<Node>() + size_of::<Facts>() + 16)
             + self.memo.capacity() * 16
             + self.dead.capacity() * 48
             + self.ways.capacity() * 16
+            + self.lengths.memory_bytes()
             + self.automata.memory_bytes()
     }
 
@@ -384,7 +306,7 @@ impl RegexSet {
         if let Some(&id) = self.known.find(hash, |&id| self.nodes[id] == node) {
             return id;
         }
-        self.facts.push(self.facts(&node));
+        self.facts.push(self.facts_of(&node));
         let id = self.nodes.push(node);
         let nodes = &self.nodes;
         self.known.insert_unique(hash, id, |&id| FxBuildHasher.hash_one(&nodes[id]));
@@ -412,147 +334,6 @@ impl RegexSet {
     /// The node, if it exists.
     pub(super) fn find(&self, node: &Node) -> Option<RegexId> {
         self.known.find(FxBuildHasher.hash_one(node), |&id| self.nodes[id] == *node).copied()
-    }
-
-    /// What is known of a node whose parts are known.
-    fn facts(&self, node: &Node) -> Facts {
-        let leaf = Facts {
-            identity: self.hash(node),
-            first: ByteSet::EMPTY,
-            cuts: ByteSet::EMPTY,
-            nullable: false,
-            exact: true,
-            finite: true,
-            infinite: false,
-            largest_count: 0,
-            depth: 0,
-            least: 0,
-        };
-        match node {
-            Node::Dead => Facts { least: u32::MAX, ..leaf },
-            Node::Epsilon => Facts { nullable: true, ..leaf },
-            Node::Bytes(set) => Facts { first: *set, cuts: set.cuts(), least: 1, ..leaf },
-            &Node::Concat(head, tail) => {
-                let (head, tail) = (&self.facts[head], &self.facts[tail]);
-                let through = head.nullable;
-                Facts {
-                    first: if through { head.first.union(&tail.first) } else { head.first },
-                    cuts: if through { head.cuts.union(&tail.cuts) } else { head.cuts },
-                    nullable: through && tail.nullable,
-                    exact: head.exact && (!through || tail.exact),
-                    finite: head.finite && tail.finite,
-                    infinite: head.infinite || tail.infinite,
-                    largest_count: head.largest_count.max(tail.largest_count),
-                    depth: tail.depth.max(head.depth + 1),
-                    least: head.least.saturating_add(tail.least),
-                    ..leaf
-                }
-            }
-            Node::Or(parts) => {
-                let mut facts = Facts { least: u32::MAX, ..leaf };
-                for part in parts.iter().map(|&part| &self.facts[part]) {
-                    facts.first = facts.first.union(&part.first);
-                    facts.cuts = facts.cuts.union(&part.cuts);
-                    facts.nullable |= part.nullable;
-                    facts.exact &= part.exact;
-                    facts.finite &= part.finite;
-                    facts.infinite |= part.infinite;
-                    facts.largest_count = facts.largest_count.max(part.largest_count);
-                    facts.depth = facts.depth.max(part.depth + 1);
-                    facts.least = facts.least.min(part.least);
-                }
-                facts
-            }
-            &Node::Repeat(part, min, max) => {
-                let part = &self.facts[part];
-                let bound = if max == UNBOUNDED { min } else { max };
-                Facts {
-                    nullable: min == 0,
-                    finite: max == 1 && part.finite,
-                    // Another text than the empty one is repeated: none is if that is a surmise.
-                    infinite: max == UNBOUNDED && part.exact || part.infinite,
-                    largest_count: bound.max(part.largest_count),
-                    depth: part.depth + 1,
-                    least: part.least.saturating_mul(min),
-                    identity: leaf.identity,
-                    ..*part
-                }
-            }
-            Node::And(meet) => {
-                let none = &self.facts[meet.none];
-                let mut facts = Facts {
-                    first: self.first_of(meet),
-                    cuts: none.cuts,
-                    nullable: self.accepts(meet),
-                    exact: false,
-                    finite: false,
-                    depth: none.depth + 1,
-                    ..leaf
-                };
-                for part in meet.all.iter().map(|&part| &self.facts[part]) {
-                    facts.cuts = facts.cuts.union(&part.cuts);
-                    facts.finite |= part.finite;
-                    facts.largest_count = facts.largest_count.max(part.largest_count);
-                    facts.depth = facts.depth.max(part.depth + 1);
-                    facts.least = facts.least.max(part.least);
-                }
-                facts
-            }
-            &Node::State { automaton, state } => {
-                let state = self.automata.state(automaton, state);
-                let mut facts =
-                    Facts { nullable: state.accepts, exact: true, finite: false, ..leaf };
-                facts.least = u32::from(!state.accepts);
-                for &(low, high, _) in &state.edges {
-                    facts.first.insert_range(low, high);
-                    facts.cuts.insert(low);
-                    if let Some(next) = high.checked_add(1) {
-                        facts.cuts.insert(next);
-                    }
-                }
-                facts
-            }
-        }
-    }
-
-    fn hash(&self, node: &Node) -> u128 {
-        match node {
-            Node::Dead => Identity::new(0).finish(),
-            Node::Epsilon => Identity::new(1).finish(),
-            Node::Bytes(set) => Identity::new(2).words(set.words()).finish(),
-            &Node::Concat(head, tail) => {
-                Identity::new(3).wide(self.identity(head)).wide(self.identity(tail)).finish()
-            }
-            Node::Or(parts) => self.hash_parts(Identity::new(4), parts).finish(),
-            &Node::Repeat(part, min, max) => Identity::new(5)
-                .wide(self.identity(part))
-                .word(u64::from(min) << 32 | u64::from(max))
-                .finish(),
-            Node::And(meet) => {
-                self.hash_parts(Identity::new(6), &meet.all).wide(self.identity(meet.none)).finish()
-            }
-            &Node::State { automaton, state } => Identity::new(7)
-                .wide(self.automata.identity(automaton))
-                .word(u64::from(state))
-                .finish(),
-        }
-    }
-
-    /// The order of parts follows ids, which differ between sets; that of their hashes does not.
-    fn hash_parts(&self, hash: Identity, parts: &[RegexId]) -> Identity {
-        let mut few = [0; 8];
-        let mut many;
-        let identities = if let Some(few) = few.get_mut(..parts.len()) {
-            few
-        } else {
-            many = vec![0; parts.len()];
-            &mut many[..]
-        };
-        for (identity, &part) in identities.iter_mut().zip(parts) {
-            *identity = self.identity(part);
-        }
-        identities.sort_unstable();
-        identities.iter().fold(hash, |hash, &identity| hash.wide(identity))
     }
 }
 

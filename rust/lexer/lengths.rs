@@ -1,0 +1,546 @@
+//! How many characters texts have: what a counted length leaves to the rest of an intersection.
+//!
+//! In `P & C{m,n}`, where C is one character (a *unit*), most is decided without a search. The
+//! texts of P are read as units: for an expression and a *place* in a unit (0 is between two of
+//! them), a [`Summary`] says to which places its texts lead and how many units they complete on the
+//! way, as an interval. It is made of those of the parts. If P has no length of `m..=n` there is no
+//! text; if all its lengths are, the counter says nothing and goes; a bound that P keeps by itself
+//! goes too, so that states which differ in it alone become one; and if each length of the interval
+//! is known to occur, so is a text.
+//!
+//! A unit is any expression of which no text begins another and that has few derivatives: a
+//! character in UTF-8, or as JSON spells it.
+
+use rustc_hash::FxHashMap;
+
+use super::node::{DEAD, EPSILON, Node, RegexSet, UNBOUNDED};
+use crate::byteset::ByteSet;
+use crate::index::RegexId;
+
+/// The most places that a unit may have, and the deepest nesting.
+const MAX_PLACES: usize = 64;
+/// The most units.
+const MAX_UNITS: usize = 256;
+/// What is known of expressions is forgotten past so many.
+const MEMO_LIMIT: usize = 1 << 16;
+/// Between two units.
+const BETWEEN: u32 = 0;
+
+/// What is known of lengths.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lengths {
+    units: Vec<Unit>,
+    /// `None` for what is no unit.
+    numbers: FxHashMap<RegexId, Option<u32>>,
+    counters: FxHashMap<RegexId, Option<Counter>>,
+    /// By unit, expression and place; `None` where nothing is known.
+    summaries: FxHashMap<(u32, RegexId, u32), Option<Summary>>,
+}
+
+impl Lengths {
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.counters.capacity() * 28
+            + self.summaries.capacity() * 64
+            + self.units.iter().map(|unit| unit.places.len() * 256).sum::<usize>()
+    }
+
+    /// Forgets what can be found out again if it has become much.
+    pub(super) fn forget(&mut self) {
+        if self.summaries.len() + self.counters.len() > MEMO_LIMIT {
+            self.summaries.clear();
+            self.counters.clear();
+        }
+    }
+}
+
+/// An expression that is counted.
+#[derive(Clone, Debug)]
+struct Unit {
+    expr: RegexId,
+    places: Vec<Place>,
+}
+
+/// A place in a unit.
+#[derive(Clone, Debug)]
+struct Place {
+    /// What is left of the unit.
+    rest: RegexId,
+    /// Bytes, and the place behind them.
+    next: Vec<(ByteSet, u32)>,
+}
+
+/// `min` to `max` units are to be completed, the first from `place`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Counter {
+    unit: u32,
+    place: u32,
+    min: u32,
+    max: u32,
+}
+
+/// How the texts of an expression are read as units.
+#[derive(Clone, Debug)]
+struct Summary {
+    /// At most one for each place.
+    ends: Vec<End>,
+    /// Whether all its texts can be read.
+    whole: bool,
+}
+
+/// Texts that lead to a place complete `low` to `high` units.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    place: u32,
+    low: u32,
+    high: u32,
+    /// Whether each number of units of the interval occurs.
+    exact: bool,
+}
+
+/// What is known of an intersection by its lengths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// It has no text.
+    Dead,
+    /// It has one.
+    Alive,
+    Open,
+}
+
+/// How an expression can be read as a sequence of units.
+struct Reading {
+    /// `None` if no text can.
+    end: Option<End>,
+    /// Whether all texts can.
+    whole: bool,
+}
+
+impl Summary {
+    const NONE: Self = Self { ends: Vec::new(), whole: false };
+
+    /// Adds texts.
+    fn add(&mut self, new: End) {
+        match self.ends.iter_mut().find(|end| end.place == new.place) {
+            Some(end) => {
+                let (first, second) = if end.low <= new.low { (*end, new) } else { (new, *end) };
+                *end = End {
+                    low: first.low,
+                    high: first.high.max(second.high),
+                    exact: first.exact
+                        && second.exact
+                        && second.low <= first.high.saturating_add(1),
+                    ..new
+                };
+            }
+            None => self.ends.push(new),
+        }
+    }
+}
+
+/// The length of `count` such parts, and whether it was too large to tell.
+fn times(length: u32, count: u32) -> (u32, bool) {
+    if length == 0 || count == 0 {
+        return (0, false);
+    }
+    if length == UNBOUNDED || count == UNBOUNDED {
+        return (UNBOUNDED, false);
+    }
+    length.checked_mul(count).map_or((UNBOUNDED, true), |length| (length, false))
+}
+
+impl End {
+    /// `min` to `max` times.
+    fn repeated(self, min: u32, max: u32) -> Self {
+        let (low, low_lost) = times(self.low, min);
+        let (high, high_lost) = times(self.high, max);
+        // [m·low, m·high] and [(m+1)·low, (m+1)·high] touch; later ones are wider.
+        let touch = min == max
+            || u64::from(self.low) * (u64::from(min) + 1)
+                <= u64::from(self.high) * u64::from(min) + 1;
+        Self { low, high, exact: self.exact && touch && !low_lost && !high_lost, ..self }
+    }
+
+    fn then(self, next: Self) -> Self {
+        let low = self.low.saturating_add(next.low);
+        let high = self.high.saturating_add(next.high);
+        let endless = self.high == UNBOUNDED || next.high == UNBOUNDED;
+        Self {
+            place: next.place,
+            low,
+            high,
+            exact: self.exact && next.exact && (endless || high != UNBOUNDED) && low != UNBOUNDED,
+        }
+    }
+}
+
+impl RegexSet {
+    /// Takes what lengths say by themselves out of the intersection of `all`, sorted and none of
+    /// them dead, without `none`. What is left has the same texts.
+    pub(super) fn fit(&mut self, all: &mut Vec<RegexId>, none: &mut RegexId) -> Fit {
+        if self.fit_counters(all) == Fit::Dead {
+            return Fit::Dead;
+        }
+        if *none != DEAD {
+            return self.fit_none(all, none);
+        }
+        if let &[first, second] = &all[..] {
+            for (counter, other) in [(first, second), (second, first)] {
+                if let Some(counter) = self.counter(counter)
+                    && let Some(Reading { end: Some(end), .. }) = self.reading(counter, other)
+                    && end.exact
+                {
+                    let overlap = end.low <= counter.max && counter.min <= end.high;
+                    return if overlap { Fit::Alive } else { Fit::Dead };
+                }
+            }
+        }
+        Fit::Open
+    }
+
+    fn fit_counters(&mut self, all: &mut Vec<RegexId>) -> Fit {
+        let mut at = 0;
+        let mut changed = false;
+        while let Some(&here) = all.get(at).filter(|_| all.len() > 1) {
+            at += 1;
+            let Some(mut counter) = self.counter(here) else { continue };
+            let (mut low, mut high, mut whole) = (0, UNBOUNDED, false);
+            let mut index = 0;
+            while let Some(&other) = all.get(index) {
+                index += 1;
+                if index == at {
+                    continue;
+                }
+                if let Some(same) = self.counter(other)
+                    && (same.unit, same.place) == (counter.unit, counter.place)
+                {
+                    // Two lengths become one.
+                    counter.min = counter.min.max(same.min);
+                    counter.max = counter.max.min(same.max);
+                    index -= 1;
+                    all.remove(index);
+                    at -= usize::from(index < at);
+                    continue;
+                }
+                let Some(reading) = self.reading(counter, other) else { continue };
+                let Some(end) = reading.end else { return Fit::Dead };
+                low = low.max(end.low);
+                high = high.min(end.high);
+                whole |= reading.whole;
+            }
+            if low > high || counter.min > counter.max || high < counter.min || low > counter.max {
+                return Fit::Dead;
+            }
+            if low >= counter.min {
+                counter.min = 0;
+            }
+            if high <= counter.max {
+                counter.max = UNBOUNDED;
+            }
+            if whole && (counter.min, counter.max) == (0, UNBOUNDED) {
+                at -= 1;
+                all.remove(at);
+                continue;
+            }
+            let made = self.counted(counter);
+            changed |= made != here;
+            all[at - 1] = made;
+        }
+        if changed {
+            all.sort_unstable();
+            all.dedup();
+        }
+        Fit::Open
+    }
+
+    /// The same for lengths that are taken away.
+    fn fit_none(&mut self, all: &[RegexId], none: &mut RegexId) -> Fit {
+        let parts = match self.node(*none) {
+            Node::Or(parts) => parts.to_vec(),
+            _ => vec![*none],
+        };
+        let mut kept = Vec::with_capacity(parts.len());
+        for &part in &parts {
+            let Some(counter) = self.counter(part) else {
+                kept.push(part);
+                continue;
+            };
+            let mut apart = false;
+            for &other in all {
+                let Some(reading) = self.reading(counter, other) else { continue };
+                let Some(end) = reading.end else {
+                    apart = true;
+                    break;
+                };
+                if reading.whole && counter.min <= end.low && end.high <= counter.max {
+                    return Fit::Dead;
+                }
+                apart |= end.high < counter.min || counter.max < end.low;
+            }
+            if !apart {
+                kept.push(part);
+            }
+        }
+        if kept.len() < parts.len() {
+            *none = self.or(&kept);
+        }
+        Fit::Open
+    }
+
+    /// The expression as a counted length, if it is one.
+    fn counter(&mut self, id: RegexId) -> Option<Counter> {
+        if let Some(&known) = self.lengths.counters.get(&id) {
+            return known;
+        }
+        let counter = self.find_counter(id);
+        self.lengths.counters.insert(id, counter);
+        counter
+    }
+
+    fn find_counter(&mut self, id: RegexId) -> Option<Counter> {
+        let mut heads = Vec::new();
+        let mut last = id;
+        while let &Node::Concat(head, tail) = self.node(last) {
+            if heads.len() == MAX_PLACES {
+                return None;
+            }
+            heads.push(head);
+            last = tail;
+        }
+        let &Node::Repeat(unit, min, max) = self.node(last) else { return None };
+        let unit = self.unit(unit)?;
+        if heads.is_empty() {
+            return Some(Counter { unit, place: BETWEEN, min, max });
+        }
+        let rest = heads.into_iter().rev().fold(EPSILON, |tail, head| self.concat(head, tail));
+        let places = &self.lengths.units[unit as usize].places;
+        let place = places.iter().skip(1).position(|place| place.rest == rest)? as u32 + 1;
+        let max = if max == UNBOUNDED { UNBOUNDED } else { max.checked_add(1)? };
+        Some(Counter { unit, place, min: min.checked_add(1)?, max })
+    }
+
+    fn counted(&mut self, counter: Counter) -> RegexId {
+        let Unit { expr, places } = &self.lengths.units[counter.unit as usize];
+        let (expr, rest) = (*expr, places[counter.place as usize].rest);
+        let max = (counter.max != UNBOUNDED).then_some(counter.max);
+        if counter.place == BETWEEN {
+            return self.repeat(expr, counter.min, max);
+        }
+        // Of the unit that has begun, one is completed.
+        let more = self.repeat(expr, counter.min.saturating_sub(1), max.map(|max| max - 1));
+        self.concat(rest, more)
+    }
+
+    /// The number of an expression as a unit, if it can be one.
+    fn unit(&mut self, expr: RegexId) -> Option<u32> {
+        if let Some(&known) = self.lengths.numbers.get(&expr) {
+            return known;
+        }
+        let places = self.places(expr);
+        let number = places.filter(|_| self.lengths.units.len() < MAX_UNITS).map(|places| {
+            self.lengths.units.push(Unit { expr, places });
+            self.lengths.units.len() as u32 - 1
+        });
+        self.lengths.numbers.insert(expr, number);
+        number
+    }
+
+    fn places(&mut self, expr: RegexId) -> Option<Vec<Place>> {
+        if self.is_nullable(expr) || self.depth(expr) as usize > MAX_PLACES {
+            return None;
+        }
+        let mut places = vec![Place { rest: expr, next: Vec::new() }];
+        let mut at = 0;
+        while let Some(&Place { rest, .. }) = places.get(at) {
+            let mut cuts = *self.cuts(rest);
+            cuts.insert(0);
+            // The place behind the interval that the last byte is of.
+            let mut interval = None;
+            for byte in self.first(rest).iter() {
+                let start = cuts.last_up_to(byte);
+                let to = match interval {
+                    Some((known, to)) if known == start => to,
+                    _ => {
+                        let to = match self.derivative(rest, byte).ok()? {
+                            EPSILON => Some(BETWEEN),
+                            DEAD => None,
+                            next if self.is_nullable(next) || next == expr => return None,
+                            next => {
+                                let known = places.iter().position(|place| place.rest == next);
+                                if known.is_none() && places.len() == MAX_PLACES {
+                                    return None;
+                                }
+                                Some(known.unwrap_or_else(|| {
+                                    places.push(Place { rest: next, next: Vec::new() });
+                                    places.len() - 1
+                                }) as u32)
+                            }
+                        };
+                        interval = Some((start, to));
+                        to
+                    }
+                };
+                let Some(to) = to else { continue };
+                let next = &mut places[at].next;
+                match next.iter_mut().find(|(_, known)| *known == to) {
+                    Some((bytes, _)) => bytes.insert(byte),
+                    None => next.push(([byte].into_iter().collect(), to)),
+                }
+            }
+            at += 1;
+        }
+        Some(places)
+    }
+
+    /// How the texts of an expression are read from a counter's place on; `None` if it is not
+    /// known.
+    fn reading(&mut self, counter: Counter, id: RegexId) -> Option<Reading> {
+        let key = (counter.unit, id, counter.place);
+        if !self.lengths.summaries.contains_key(&key) {
+            self.summarise(counter.unit, id, counter.place);
+        }
+        let summary = self.lengths.summaries[&key].as_ref()?;
+        let end = summary.ends.iter().find(|end| end.place == BETWEEN).copied();
+        let whole = summary.whole && summary.ends.iter().all(|end| end.place == BETWEEN);
+        Some(Reading { end, whole })
+    }
+
+    /// An explicit stack replaces recursion: what is asked for is left there until its parts are
+    /// known.
+    fn summarise(&mut self, unit: u32, root: RegexId, place: u32) {
+        let mut stack = vec![(root, place)];
+        while let Some(&(id, place)) = stack.last() {
+            if self.lengths.summaries.contains_key(&(unit, id, place)) {
+                stack.pop();
+                continue;
+            }
+            let before = stack.len();
+            let summary = self.summary(unit, id, place, &mut stack);
+            if stack.len() == before {
+                stack.pop();
+                self.lengths.summaries.insert((unit, id, place), summary);
+            }
+        }
+    }
+
+    /// The summary of an expression, made of those of its parts; what is missing is pushed.
+    fn summary(
+        &self,
+        unit: u32,
+        id: RegexId,
+        place: u32,
+        missing: &mut Vec<(RegexId, u32)>,
+    ) -> Option<Summary> {
+        let mut known = |id: RegexId, place: u32| {
+            let known = self.lengths.summaries.get(&(unit, id, place));
+            if known.is_none() {
+                missing.push((id, place));
+            }
+            known
+        };
+        let here = End { place, low: 0, high: 0, exact: true };
+        match self.node(id) {
+            Node::Dead => Some(Summary { ends: Vec::new(), whole: true }),
+            Node::Epsilon => Some(Summary { ends: vec![here], whole: true }),
+            Node::Bytes(set) => {
+                let mut summary = Summary::NONE;
+                let mut read = 0;
+                for (bytes, to) in &self.lengths.units[unit as usize].places[place as usize].next {
+                    let common = bytes.intersection(set).len();
+                    if common > 0 {
+                        let count = u32::from(*to == BETWEEN);
+                        summary.add(End { place: *to, low: count, high: count, exact: true });
+                        read += common;
+                    }
+                }
+                summary.whole = read == set.len();
+                Some(summary)
+            }
+            &Node::Concat(head, tail) => {
+                let head = known(head, place)?.as_ref()?;
+                let mut summary = Summary { ends: Vec::new(), whole: head.whole };
+                let mut unknown = false;
+                for &first in &head.ends {
+                    match known(tail, first.place) {
+                        Some(Some(tail)) => {
+                            tail.ends.iter().for_each(|&second| summary.add(first.then(second)));
+                            summary.whole &= tail.whole;
+                        }
+                        _ => unknown = true,
+                    }
+                }
+                (!unknown).then_some(summary)
+            }
+            Node::Or(parts) => {
+                let mut summary = Summary { ends: Vec::new(), whole: true };
+                let mut unknown = false;
+                for &part in parts {
+                    match known(part, place) {
+                        Some(Some(part)) => {
+                            part.ends.iter().for_each(|&end| summary.add(end));
+                            summary.whole &= part.whole;
+                        }
+                        _ => unknown = true,
+                    }
+                }
+                (!unknown).then_some(summary)
+            }
+            &Node::Repeat(part, min, max) => {
+                let once = known(part, place)?.as_ref()?;
+                if once.ends.iter().all(|end| end.place == place) {
+                    let mut ends: Vec<End> =
+                        once.ends.iter().map(|end| end.repeated(min, max)).collect();
+                    if min == 0 && ends.is_empty() {
+                        ends.push(here);
+                    }
+                    return Some(Summary { ends, whole: once.whole });
+                }
+                // Texts lead from place to place: only which ones is looked at.
+                let (mut reached, mut at) = (vec![place], 0);
+                let (mut most, mut whole) = (0, true);
+                while let Some(&from) = reached.get(at) {
+                    at += 1;
+                    let once = known(part, from)?.as_ref()?;
+                    whole &= once.whole;
+                    for end in &once.ends {
+                        most = most.max(end.high);
+                        if !reached.contains(&end.place) {
+                            reached.push(end.place);
+                        }
+                    }
+                }
+                let (high, _) = times(most, max);
+                let end = |place| End { place, low: 0, high, exact: false };
+                Some(Summary { ends: reached.into_iter().map(end).collect(), whole })
+            }
+            Node::And(meet) => {
+                let mut found: Option<Summary> = None;
+                let mut waiting = false;
+                for &part in &meet.all {
+                    let Some(part) = known(part, place) else {
+                        waiting = true;
+                        continue;
+                    };
+                    let Some(part) = part else { continue };
+                    match &mut found {
+                        None => found = Some(part.clone()),
+                        Some(found) => {
+                            found.whole |= part.whole;
+                            found.ends.retain_mut(|end| {
+                                let other = part.ends.iter().find(|other| other.place == end.place);
+                                let Some(other) = other else { return false };
+                                end.low = end.low.max(other.low);
+                                end.high = end.high.min(other.high);
+                                end.low <= end.high
+                            });
+                        }
+                    }
+                }
+                let mut found = found.filter(|_| !waiting)?;
+                found.ends.iter_mut().for_each(|end| end.exact = false);
+                Some(found)
+            }
+            // Its edges may lead anywhere.
+            Node::State { .. } => None,
+        }
+    }
+}
