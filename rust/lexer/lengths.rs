@@ -544,3 +544,90 @@ impl RegexSet {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Any character, and as JSON spells it.
+    fn units(s: &mut RegexSet) -> [RegexId; 2] {
+        let any = s.class(&[('\0', char::MAX)]);
+        let raw = s.class(&[(' ', '!'), ('#', '['), (']', char::MAX)]);
+        let short = s.class(&[('"', '"'), ('\\', '\\'), ('n', 'n')]);
+        let escape = s.literal(b"\\");
+        let escaped = s.concat(escape, short);
+        [any, s.or(&[raw, escaped])]
+    }
+
+    fn text(s: &mut RegexSet, parts: &[RegexId]) -> RegexId {
+        parts.iter().rev().fold(EPSILON, |tail, &head| s.concat(head, tail))
+    }
+
+    #[test]
+    fn lengths_that_are_kept_anyway_are_left_out() {
+        let mut s = RegexSet::default();
+        for unit in units(&mut s) {
+            let (a, n) = (s.class(&[('a', 'z'), ('é', 'é')]), s.literal(b"\\n"));
+            let word = s.repeat(a, 2, Some(4));
+            let end = s.repeat(n, 1, Some(1));
+            let word = text(&mut s, &[word, end]);
+            let counted = |s: &mut RegexSet, min, max| s.repeat(unit, min, max);
+            let long = counted(&mut s, 0, Some(9));
+            assert_eq!(s.and(&[word, long], &[]), Ok(word));
+            let short = counted(&mut s, 0, Some(2));
+            assert_eq!(s.and(&[word, short], &[]), Ok(DEAD));
+            // Only the upper bound is left.
+            let (first, second) = (counted(&mut s, 1, Some(4)), counted(&mut s, 0, Some(4)));
+            let both = s.and(&[word, first], &[]).unwrap();
+            assert_eq!(s.and(&[word, second], &[]), Ok(both));
+            assert_ne!(both, DEAD);
+            let most = counted(&mut s, 3, None);
+            assert_eq!(s.and(&[word], &[most]), Ok(DEAD));
+        }
+        assert_eq!(s.searched(), 0);
+    }
+
+    #[test]
+    fn choices_of_places_need_no_search() {
+        let mut s = RegexSet::default();
+        for unit in units(&mut s) {
+            let (a, b) = (s.literal(b"a"), s.literal(b"b"));
+            let (any, few) = (s.repeat(unit, 0, None), s.repeat(unit, 20, Some(20)));
+            let pattern = text(&mut s, &[any, a, few, b, any]);
+            let length = s.repeat(unit, 0, Some(24));
+            let mut state = s.and(&[pattern, length], &[]).unwrap();
+            for &byte in b"abaaabbbabab" {
+                state = s.derivative(state, byte).unwrap();
+                assert_ne!(state, DEAD);
+            }
+        }
+        assert_eq!(s.searched(), 0);
+    }
+
+    #[test]
+    fn units_are_prefix_free() {
+        let mut s = RegexSet::default();
+        let [any, spelled] = units(&mut s);
+        assert!(s.unit(any).is_some() && s.unit(spelled).is_some());
+        let (a, ab) = (s.literal(b"a"), s.literal(b"ab"));
+        let either = s.or(&[a, ab]);
+        assert_eq!(s.unit(either), None);
+        let many = s.repeat(a, 1, None);
+        assert_eq!(s.unit(many), None);
+        assert_eq!(s.unit(EPSILON), None);
+    }
+
+    #[test]
+    fn gaps_between_lengths_are_searched() {
+        let mut s = RegexSet::default();
+        let unit = s.class(&[('a', 'z')]);
+        let pair = s.literal(b"ab");
+        let pairs = s.repeat(pair, 0, None);
+        for (min, max, alive) in [(3, 3, false), (3, 4, true), (7, 7, false), (500, 500, true)] {
+            let counted = s.repeat(unit, min, Some(max));
+            let both = s.and(&[pairs, counted], &[]).unwrap();
+            assert_eq!(both != DEAD, alive, "{min}..={max}");
+        }
+        assert!(s.searched() > 0);
+    }
+}

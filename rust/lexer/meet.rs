@@ -184,15 +184,6 @@ mod tests {
         set.repeat(letter, min, max)
     }
 
-    /// `before* mark between{count}`: its automaton has 2^count states.
-    fn blow_up(set: &mut RegexSet, mark: &[u8], count: u32) -> RegexId {
-        let both = set.bytes([b'a', b'b'].into_iter().collect());
-        let (many, few) = (set.repeat(both, 0, None), set.repeat(both, count, Some(count)));
-        let mark = set.literal(mark);
-        let tail = set.concat(mark, few);
-        set.concat(many, tail)
-    }
-
     #[test]
     fn trivial_intersections_are_their_parts() {
         let mut s = RegexSet::default();
@@ -256,17 +247,6 @@ mod tests {
         assert_ne!(s.and(&[many, mail], &[]), Ok(DEAD));
         assert_ne!(s.and(&[few, mail], &[]), Ok(DEAD));
         assert!(s.and(&[few, many, mail], &[]).is_ok_and(|both| both != DEAD));
-    }
-
-    #[test]
-    fn hard_searches_are_given_up() {
-        let mut s = RegexSet::default();
-        let (a, b) = (blow_up(&mut s, b"a", 20), blow_up(&mut s, b"b", 20));
-        assert_eq!(s.and(&[a, b], &[]), Err(TooLarge));
-        let (a, b) = (blow_up(&mut s, b"a", 8), blow_up(&mut s, b"b", 8));
-        assert_eq!(s.and(&[a, b], &[]), Ok(DEAD));
-        let c = blow_up(&mut s, b"b", 9);
-        assert!(s.and(&[a, c], &[]).is_ok_and(|both| both != DEAD));
     }
 
     #[test]

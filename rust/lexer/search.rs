@@ -29,16 +29,25 @@ pub(super) const ALLOWANCE: usize = 1 << 19;
 const MAX_STEPS: usize = 1 << 17;
 /// Counts of up to this many are walked through.
 const FEW: u32 = 4;
+/// How many steps are taken before counts are left out.
+const BEFORE_RELAXING: usize = 64;
 /// How many sets of exceptions a new one is compared with.
 const COMPARED: usize = 32;
 
 /// An intersection that a search has met.
 struct Open {
     meet: Meet,
-    left: Left,
+    /// What is still to be tried; `None` if it has not been looked at.
+    left: Option<Left>,
 }
 
-/// What is still to be tried.
+impl Open {
+    fn is_finished(&self) -> bool {
+        self.left.as_ref().is_some_and(Left::is_empty)
+    }
+}
+
+/// What is to be tried of an intersection.
 enum Left {
     Bytes(ByteSet),
     /// Alternatives of the part at this index.
@@ -71,11 +80,12 @@ impl Left {
 #[derive(Default)]
 struct Search {
     open: Vec<Open>,
-    /// Least left to read first; then those met first.
-    queue: BinaryHeap<Reverse<(u32, usize)>>,
+    /// Least left to read first; then those that take away the fewest, and those met first.
+    queue: BinaryHeap<Reverse<(u32, usize, usize)>>,
     seen: FxHashMap<Meet, usize>,
-    /// Those that take something away, by what they take it from.
-    exceptions: FxHashMap<Box<[RegexId]>, Vec<usize>>,
+    /// Those that take something away, by what they take it from; with how many alternatives, the
+    /// fewest first.
+    exceptions: FxHashMap<Box<[RegexId]>, Vec<(usize, usize)>>,
     /// One, and another whose texts are texts of the first but for their first byte.
     edges: Vec<(usize, usize)>,
     /// One that is not looked at, and another that has its texts and more.
@@ -114,17 +124,14 @@ impl RegexSet {
     /// Intersections within the parts are searched by calls from here; they are nested less deep
     /// than this one, and derivatives never nest deeper.
     pub(super) fn search(&mut self, start: Meet) -> Result<RegexId, TooLarge> {
-        if let Some(all) = self.without_counts(&start.all)
-            && self.meet(all, start.none)? == DEAD
-        {
-            self.dead.insert(start);
-            return Ok(DEAD);
-        }
         let mut search = Search::default();
         let mut steps = 0;
         self.open(&mut search, start, 0);
-        while let Some(&Reverse((_, at))) = search.queue.peek() {
-            let Some(next) = search.open[at].left.pop() else {
+        while let Some(&Reverse((.., at))) = search.queue.peek() {
+            if search.open[at].left.is_none() {
+                search.open[at].left = Some(self.begin(&mut search, at)?);
+            }
+            let Some(next) = search.open[at].left.as_mut().and_then(Left::pop) else {
                 search.queue.pop();
                 continue;
             };
@@ -133,6 +140,12 @@ impl RegexSet {
                     return Err(TooLarge);
                 }
                 self.allowance -= 1;
+            }
+            if steps == BEFORE_RELAXING
+                && let Some(all) = self.without_counts(&search.open[0].meet.all)
+                && self.meet(all, search.open[0].meet.none)? == DEAD
+            {
+                break;
             }
             steps += 1;
             self.searched += 1;
@@ -160,75 +173,119 @@ impl RegexSet {
     }
 
     /// Adds an intersection that has not been met.
-    fn open(&mut self, search: &mut Search, meet: Meet, from: usize) {
+    fn open(&self, search: &mut Search, meet: Meet, from: usize) {
         let number = search.open.len();
         if number > 0 {
             search.edges.push((from, number));
         }
+        let taken = self.choice(&meet.none).len();
+        if taken > 0 {
+            let known = search.exceptions.entry(meet.all.clone()).or_default();
+            let at = known.partition_point(|&(size, _)| size <= taken);
+            known.insert(at, (taken, number));
+        }
+        let least = meet.all.iter().map(|&part| self.least(part)).max();
+        search.queue.push(Reverse((least.unwrap_or(0), taken, number)));
         search.seen.insert(meet.clone(), number);
-        let covering = self.covering(search, &meet);
-        let left = if let Some(other) = covering {
-            search.covers.push((number, other));
-            Left::Bytes(ByteSet::EMPTY)
-        } else {
-            let least = meet.all.iter().map(|&part| self.least(part)).max();
-            search.queue.push(Reverse((least.unwrap_or(0), number)));
-            self.left(&meet)
+        search.open.push(Open { meet, left: None });
+    }
+
+    /// What is to be tried of an intersection that has been met.
+    fn begin(&mut self, search: &mut Search, at: usize) -> Result<Left, TooLarge> {
+        let meet = &search.open[at].meet;
+        if let Some(other) = self.covering(search, meet) {
+            search.covers.push((at, other));
+            return Ok(Left::Bytes(ByteSet::EMPTY));
+        }
+        self.left(meet)
+    }
+
+    /// One that takes less away from the same.
+    fn covering(&self, search: &Search, meet: &Meet) -> Option<usize> {
+        let taken = self.choice(&meet.none).len();
+        let known = search.exceptions.get(&meet.all)?.iter();
+        let mut fewer = known.take(COMPARED).take_while(|&&(size, _)| size < taken);
+        let covers = |other: usize| {
+            let mut many = self.choice(&meet.none).iter();
+            self.choice(&search.open[other].meet.none)
+                .iter()
+                .all(|one| many.any(|part| part == one))
         };
-        search.open.push(Open { meet, left });
+        fewer.find(|&&(_, other)| covers(other)).map(|&(_, other)| other)
     }
 
-    /// One that takes less away from the same; if there is none, it may be one for the next.
-    fn covering(&self, search: &mut Search, meet: &Meet) -> Option<usize> {
-        if meet.none == DEAD {
-            return None;
-        }
-        let known = search.exceptions.entry(meet.all.clone()).or_default();
-        let mut recent = known.iter().rev().take(COMPARED);
-        let covering =
-            recent.find(|&&other| self.is_choice_of(search.open[other].meet.none, meet.none));
-        if let Some(&covering) = covering {
-            return Some(covering);
-        }
-        known.push(search.open.len());
-        None
-    }
-
-    /// Whether each alternative of `some` is one of `many`.
-    fn is_choice_of(&self, some: RegexId, many: RegexId) -> bool {
-        match (self.node(some), self.node(many)) {
-            (Node::Or(some), Node::Or(many)) => {
-                let mut many = many.iter();
-                some.len() <= many.len() && some.iter().all(|one| many.any(|other| other == one))
-            }
-            (_, Node::Or(many)) => many.binary_search(&some).is_ok(),
-            _ => some == many,
+    /// The alternatives of an expression, sorted; none of [`DEAD`].
+    fn choice<'a>(&'a self, id: &'a RegexId) -> &'a [RegexId] {
+        match self.node(*id) {
+            Node::Dead => &[],
+            Node::Or(parts) => parts,
+            _ => std::slice::from_ref(id),
         }
     }
 
-    /// What is to be tried of an intersection.
-    fn left(&mut self, meet: &Meet) -> Left {
+    fn left(&mut self, meet: &Meet) -> Result<Left, TooLarge> {
         let first = self.first_of(meet);
-        for (index, &part) in meet.all.iter().enumerate() {
-            if let Some(alternatives) = self.choices(part, &first) {
-                return Left::Alternatives(index, alternatives);
-            }
+        if let Some((index, alternatives)) = self.take_apart(meet, &first)? {
+            return Ok(Left::Alternatives(index, alternatives));
         }
         let mut cuts = *self.cuts(meet.none);
         cuts.insert(0);
         let cuts = meet.all.iter().fold(cuts, |cuts, &part| cuts.union(self.cuts(part)));
-        Left::Bytes(first.intersection(&cuts))
+        Ok(Left::Bytes(first.intersection(&cuts)))
+    }
+
+    /// A part of an intersection that has alternatives.
+    fn take_apart(
+        &mut self,
+        meet: &Meet,
+        first: &ByteSet,
+    ) -> Result<Option<(usize, Vec<RegexId>)>, TooLarge> {
+        for (index, &part) in meet.all.iter().enumerate() {
+            if let Some(alternatives) = self.alternatives_of(part, first)? {
+                return Ok(Some((index, alternatives)));
+            }
+        }
+        Ok(None)
     }
 
     /// The alternatives of an expression, if some start with the same byte of `first`.
-    fn choices(&mut self, id: RegexId, first: &ByteSet) -> Option<Vec<RegexId>> {
+    ///
+    /// Recursion goes into intersections within intersections.
+    fn alternatives_of(
+        &mut self,
+        id: RegexId,
+        first: &ByteSet,
+    ) -> Result<Option<Vec<RegexId>>, TooLarge> {
         let (choice, tail) = match *self.node(id) {
             Node::Concat(head, tail) => (head, tail),
             _ => (id, EPSILON),
         };
-        let Node::Or(parts) = self.node(choice) else { return None };
+        let mut alternatives = match self.node(choice) {
+            Node::Or(parts) if self.start_alike(parts, tail, first) => parts.to_vec(),
+            Node::And(meet) => {
+                let meet = meet.clone();
+                let Some((index, mut alternatives)) = self.take_apart(&meet, first)? else {
+                    return Ok(None);
+                };
+                for alternative in &mut alternatives {
+                    let mut all = meet.all.to_vec();
+                    all[index] = *alternative;
+                    *alternative = self.meet(all, meet.none)?;
+                }
+                alternatives
+            }
+            _ => return Ok(None),
+        };
+        for alternative in &mut alternatives {
+            *alternative = self.concat(*alternative, tail);
+        }
+        Ok(Some(alternatives))
+    }
+
+    /// Whether two of the alternatives before a tail start with the same byte of `first`.
+    fn start_alike(&self, parts: &[RegexId], tail: RegexId, first: &ByteSet) -> bool {
         let mut met = ByteSet::EMPTY;
-        let alike = parts.iter().any(|&part| {
+        parts.iter().any(|&part| {
             let mut starts = *self.first(part);
             if self.is_nullable(part) {
                 starts = starts.union(self.first(tail));
@@ -237,9 +294,7 @@ impl RegexSet {
             let alike = met.intersects(&starts);
             met = met.union(&starts);
             alike
-        });
-        let parts = alike.then(|| parts.clone())?;
-        Some(parts.iter().map(|&part| self.concat(part, tail)).collect())
+        })
     }
 
     /// Keeps what a search has found out that has come to a text from `at`; gives the intersection
@@ -249,7 +304,7 @@ impl RegexSet {
         let alive = reaching(open.len(), &mut edges, [at]);
         edges.extend(covers);
         let unfinished =
-            open.iter().enumerate().filter(|(index, open)| alive[*index] || !open.left.is_empty());
+            open.iter().enumerate().filter(|(index, open)| alive[*index] || !open.is_finished());
         let undecided = reaching(open.len(), &mut edges, unfinished.map(|(index, _)| index));
         let mut start = DEAD;
         for (index, open) in open.into_iter().enumerate().rev() {
@@ -281,4 +336,134 @@ fn reaching(
         stack.extend(before.map(|&(from, _)| from));
     }
     reaching
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `.*first.{count}last` over a few letters.
+    fn apart(s: &mut RegexSet, letters: &[u8], first: u8, count: u32, last: u8) -> RegexId {
+        let letter = s.bytes(letters.iter().copied().collect());
+        let (any, few) = (s.repeat(letter, 0, None), s.repeat(letter, count, Some(count)));
+        let (first, last) = (s.literal(&[first]), s.literal(&[last]));
+        let tail = s.concat(few, last);
+        let tail = s.concat(first, tail);
+        s.concat(any, tail)
+    }
+
+    /// The states after all texts of these letters of a length, as far as they are alive.
+    fn walk(s: &mut RegexSet, root: RegexId, letters: &[u8], length: usize) -> usize {
+        let mut states = vec![root];
+        let mut met = 0;
+        for _ in 0..length {
+            let mut next = Vec::new();
+            for &state in &states {
+                for &letter in letters {
+                    let after = s.derivative(state, letter).unwrap();
+                    next.extend((after != DEAD).then_some(after));
+                }
+            }
+            next.sort_unstable();
+            next.dedup();
+            met += next.len();
+            states = next;
+        }
+        met
+    }
+
+    #[test]
+    fn searches_go_through_places_not_through_sets_of_them() {
+        let mut s = RegexSet::default();
+        let (first, second) =
+            (apart(&mut s, b"ab", b'a', 30, b'b'), apart(&mut s, b"ab", b'b', 40, b'b'));
+        // Texts of an even length.
+        let pair = s.bytes(b"ab".iter().copied().collect());
+        let pair = s.repeat(pair, 2, Some(2));
+        let even = s.repeat(pair, 0, None);
+        let meet = s.and(&[first, second, even], &[]).unwrap();
+        assert_ne!(meet, DEAD);
+        let states = walk(&mut s, meet, b"ab", 12);
+        assert!(states > 4000, "{states}");
+        // The choices of places are tried one by one until one has a text.
+        assert!(s.searched() < 50 * states as u64, "{} steps", s.searched());
+    }
+
+    #[test]
+    fn what_has_no_text_is_found_out_in_few_steps() {
+        let mut s = RegexSet::default();
+        let (odd, all) =
+            (apart(&mut s, b"ab", b'a', 21, b'b'), apart(&mut s, b"ab", b'a', 20, b'b'));
+        let letter = s.bytes(b"ab".iter().copied().collect());
+        let (two, three) = (s.repeat(letter, 2, Some(2)), s.repeat(letter, 3, Some(3)));
+        let twos = s.repeat(two, 0, None);
+        let threes = s.repeat(three, 0, None);
+        let tail = s.concat(letter, threes);
+        assert_eq!(s.and(&[odd, all, twos, threes, tail], &[]), Ok(DEAD));
+        assert!(s.searched() < 100_000, "{} steps", s.searched());
+    }
+
+    #[test]
+    fn sets_of_exceptions_that_take_away_more_are_not_looked_at() {
+        let mut s = RegexSet::default();
+        let letter = s.bytes(b"ab".iter().copied().collect());
+        let any = s.repeat(letter, 0, None);
+        let short = s.repeat(letter, 0, Some(30));
+        let mut none = vec![short];
+        for (first, last) in [(b'a', b'a'), (b'a', b'b'), (b'b', b'a'), (b'b', b'b')] {
+            none.push(apart(&mut s, b"ab", first, 16, last));
+        }
+        // Every text of more than 17 letters has one letter or the other 17 before the last.
+        assert_eq!(s.and(&[any], &none), Ok(DEAD));
+        assert!(s.searched() < 20_000, "{} steps", s.searched());
+    }
+
+    /// Two words of so many letters, one with an even number of `a` and one with an odd one, that
+    /// are the same: there are none, but to know it all words have to be looked at.
+    fn equal_and_different(s: &mut RegexSet, count: u32) -> Result<RegexId, TooLarge> {
+        let (a, b) = (s.literal(b"a"), s.literal(b"b"));
+        let bs = s.repeat(b, 0, None);
+        let with_a = s.concat(a, bs);
+        let pair = s.repeat(with_a, 2, Some(2));
+        let pairs = s.repeat(pair, 0, None);
+        let even = s.concat(bs, pairs);
+        let odd = s.concat(with_a, pairs);
+        let odd = s.concat(bs, odd);
+        let letter = s.bytes(b"ab".iter().copied().collect());
+        let word = s.repeat(letter, count, Some(count));
+        let (even, odd) = (s.and(&[even, word], &[])?, s.and(&[odd, word], &[])?);
+        let both = s.concat(even, odd);
+        let any = s.repeat(letter, 0, None);
+        let (first, second) =
+            (apart(s, b"ab", b'a', count - 1, b'b'), apart(s, b"ab", b'b', count - 1, b'a'));
+        let differs = [s.concat(first, any), s.concat(second, any)];
+        s.and(&[both], &differs)
+    }
+
+    #[test]
+    fn hard_searches_are_given_up() {
+        let mut s = RegexSet::default();
+        assert_eq!(equal_and_different(&mut s, 6), Ok(DEAD));
+        assert_eq!(equal_and_different(&mut s, 20), Err(TooLarge));
+    }
+
+    #[test]
+    fn what_a_search_finds_out_is_kept() {
+        let mut s = RegexSet::default();
+        let a = apart(&mut s, b"ab", b'a', 9, b'b');
+        let b = apart(&mut s, b"ab", b'b', 8, b'b');
+        let before = s.searched();
+        let meet = s.and(&[a, b], &[]).unwrap();
+        assert_ne!(meet, DEAD);
+        let once = s.searched() - before;
+        assert!(once > 0);
+        let mut state = meet;
+        let mut after = s.searched();
+        for &byte in b"ababababab" {
+            state = s.derivative(state, byte).unwrap();
+            after = s.searched();
+        }
+        assert_ne!(state, DEAD);
+        assert!(after < 50 * once, "{once}, then {after}");
+    }
 }
