@@ -261,6 +261,9 @@ impl RegexSet {
         let mut kept = Vec::with_capacity(parts.len());
         for &part in &parts {
             let Some(counter) = self.counter(part) else {
+                if self.has_all_of(part, all) {
+                    return Fit::Dead;
+                }
                 kept.push(part);
                 continue;
             };
@@ -284,6 +287,17 @@ impl RegexSet {
             *none = self.or(&kept);
         }
         Fit::Open
+    }
+
+    /// Whether an expression may start with any number of units, and end behind them, and one of
+    /// others is read as units: what is left of a pattern that may match anywhere and has matched.
+    fn has_all_of(&mut self, id: RegexId, others: &[RegexId]) -> bool {
+        let &Node::Concat(head, tail) = self.node(id) else { return false };
+        if !matches!(self.node(head), Node::Repeat(_, 0, UNBOUNDED)) || !self.is_nullable(tail) {
+            return false;
+        }
+        let Some(counter) = self.counter(head) else { return false };
+        others.iter().any(|&other| self.reading(counter, other).is_some_and(|it| it.whole))
     }
 
     /// The expression as a counted length, if it is one.

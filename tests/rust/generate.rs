@@ -75,9 +75,10 @@ pub(crate) fn random_grammar(choices: &mut Choices) -> (Grammar, bool) {
 pub(crate) fn random_regular(choices: &mut Choices) -> (Grammar, ExprId) {
     let mut maker = GrammarMaker::new(choices);
     maker.letters = vec!['a', 'b', 'é'];
-    let expr = match maker.choices.below(3) {
+    let expr = match maker.choices.below(4) {
         0 => maker.intersection(3),
         1 => maker.terminal_body(),
+        2 => maker.counted(),
         _ => maker.terminal_expr(4),
     };
     let start = maker.builder.declare("start", SymbolKind::Terminal, Span::default());
@@ -402,6 +403,61 @@ impl<'c> GrammarMaker<'c> {
                 self.builder.and(&all, &none)
             }
         }
+    }
+
+    /// Patterns with counts in them, of texts whose characters are counted, some of two letters.
+    fn counted(&mut self) -> ExprId {
+        let unit = match self.choices.below(3) {
+            0 => self.builder.class(&[('\0', char::MAX)]),
+            1 => self.class(),
+            _ => {
+                let plain = self.builder.class(&all_but('b'));
+                let (escape, letter) =
+                    (self.builder.literal(b"b"), self.builder.class(&[('a', 'b')]));
+                let escaped = self.builder.seq(&[escape, letter]);
+                self.builder.alt(&[plain, escaped])
+            }
+        };
+        let mut all: Vec<ExprId> =
+            (0..self.choices.between(1, 3)).map(|_| self.counted_pattern(unit)).collect();
+        if self.choices.chance(80) {
+            let (min, more) = (self.choices.below(12) as u32, self.choices.below(12) as u32);
+            let max = if self.choices.chance(80) { Some(min + more) } else { None };
+            all.push(self.builder.repeat(unit, min, max));
+        }
+        let none: Vec<ExprId> =
+            (0..self.choices.below(3)).map(|_| self.counted_pattern(unit)).collect();
+        let meet = self.builder.and(&all, &none);
+        match self.choices.below(4) {
+            0 => {
+                let (before, after) = (self.leaf(), self.leaf());
+                self.builder.seq(&[before, meet, after])
+            }
+            1 => self.builder.repeat(meet, 0, Some(2)),
+            _ => meet,
+        }
+    }
+
+    fn counted_pattern(&mut self, unit: ExprId) -> ExprId {
+        let parts: Vec<ExprId> = (0..self.choices.between(1, 3))
+            .map(|_| {
+                let part = if self.choices.chance(40) { unit } else { self.leaf() };
+                match self.choices.below(5) {
+                    0 | 1 => self.builder.repeat(part, 0, None),
+                    2 => part,
+                    3 => {
+                        let count = self.choices.between(1, 5) as u32;
+                        self.builder.repeat(part, count, Some(count))
+                    }
+                    _ => {
+                        let min = self.choices.below(3) as u32;
+                        let max = min + self.choices.below(9) as u32;
+                        self.builder.repeat(part, min, Some(max))
+                    }
+                }
+            })
+            .collect();
+        self.builder.seq(&parts)
     }
 
     /// The expression anywhere in a text.

@@ -370,6 +370,9 @@ mod tests {
                 }
             }
         }
+        for _ in 0..8 {
+            check_long_text(&mut choices, &mut lexer, root, &machine, letters, &shown);
+        }
         assert!(!lexer.accepts(stripped), "{}", shown());
         for first in letters {
             for second in [b"" as &[u8]].iter().chain(letters) {
@@ -378,6 +381,38 @@ mod tests {
                 assert_eq!(left == DEAD, right == DEAD, "without \"\": {}", shown());
                 assert_eq!(lexer.accepts(left), lexer.accepts(right), "without \"\": {}", shown());
             }
+        }
+    }
+
+    /// A random text of the expression, as long as it goes on.
+    fn check_long_text(
+        choices: &mut Choices,
+        lexer: &mut Lexer,
+        root: RegexId,
+        machine: &Machine,
+        letters: &[&[u8]],
+        shown: &dyn Fn() -> String,
+    ) {
+        let (mut text, mut state, mut place) = (vec![], root, Machine::START);
+        while text.len() < 60 {
+            let mut open = vec![];
+            for letter in letters {
+                let next = lexer.run(state, letter);
+                let after =
+                    letter.iter().fold(place, |place, &byte| machine.next[place][byte as usize]);
+                let at = || format!("{} after \"{}\"", shown(), text.escape_ascii());
+                assert_eq!(next != DEAD, machine.alive[after], "alive by {letter:?}: {}", at());
+                assert_eq!(lexer.accepts(next), machine.accepts[after], "by {letter:?}: {}", at());
+                if next != DEAD {
+                    open.push((letter, next, after));
+                }
+            }
+            if open.is_empty() {
+                break;
+            }
+            let &(letter, next, after) = choices.pick(&open);
+            text.extend_from_slice(letter);
+            (state, place) = (next, after);
         }
     }
 
