@@ -17,7 +17,8 @@
 use rustc_hash::FxHashMap;
 
 use super::meet::{Meet, TooLarge};
-use super::node::{DEAD, Node, RegexSet, UNBOUNDED};
+use super::node::{Node, RegexSet, UNBOUNDED};
+use super::search::Limits;
 use crate::index::RegexId;
 
 /// The most states that are walked to find the longest way to an end.
@@ -74,10 +75,6 @@ impl RegexSet {
             return None;
         }
         let relaxed = self.meet_with_text(all, meet.none);
-        if relaxed == DEAD {
-            // A search for its text was given up before.
-            return None;
-        }
         let way = match self.ways.get(&relaxed) {
             Some(&way) => way,
             None => self.find_ways(relaxed),
@@ -119,9 +116,10 @@ impl RegexSet {
     /// The longest of the shortest ways to an end from all states after `root`; `None` if they are
     /// too many.
     fn find_ways(&mut self, root: RegexId) -> Option<u32> {
-        let allowance = std::mem::replace(&mut self.allowance, MAX_STEPS);
+        let few = Limits { free: 0, allowance: MAX_STEPS };
+        let limits = std::mem::replace(&mut self.limits, few);
         let walked = self.walk(root);
-        self.allowance = allowance;
+        self.limits = limits;
         let (states, complete) = walked;
         let way = complete.then(|| self.longest_way(&states));
         // What is right for all states after the root is right for those after any of them.

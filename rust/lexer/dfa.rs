@@ -26,7 +26,7 @@ pub struct Lexer {
 impl Lexer {
     /// The lexer of finished expressions.
     pub fn new(mut regexes: RegexSet) -> Self {
-        regexes.lift_bounds();
+        regexes.begin_reading();
         let (classes, class_count) = byte_classes(&regexes);
         Self {
             regexes,
@@ -81,7 +81,7 @@ impl Lexer {
             return DEAD;
         }
         self.regexes.forget();
-        // Without bounds no search is given up.
+        // What is too hard to search counts as dead, so that no illegal text gets through.
         let next = self.regexes.derivative(state, byte).unwrap_or(DEAD);
         self.transitions.set(state.index(), class, next.0);
         next

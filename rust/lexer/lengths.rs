@@ -7,75 +7,31 @@
 //! text; if all its lengths are, the counter says nothing and goes; a bound that P keeps by itself
 //! goes too, so that states which differ in it alone become one; and if each length of the interval
 //! is known to occur, so is a text.
-//!
-//! A unit is any expression of which no text begins another and that has few derivatives: a
-//! character in UTF-8, or as JSON spells it.
 
 use rustc_hash::FxHashMap;
 
-use super::node::{DEAD, EPSILON, Node, RegexSet, UNBOUNDED};
-use crate::byteset::ByteSet;
+use super::node::{DEAD, Node, RegexSet, UNBOUNDED};
+use super::units::{BETWEEN, Counter};
 use crate::index::RegexId;
 
-/// The most places that a unit may have, and the deepest nesting.
-const MAX_PLACES: usize = 64;
-/// The most units.
-const MAX_UNITS: usize = 256;
-/// What is known of expressions is forgotten past so many.
+/// Summaries are forgotten past so many.
 const MEMO_LIMIT: usize = 1 << 16;
-/// Between two units.
-const BETWEEN: u32 = 0;
 
-/// What is known of lengths.
+/// How expressions are read, by unit, expression and place; `None` where it is not known.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lengths {
-    units: Vec<Unit>,
-    /// `None` for what is no unit.
-    numbers: FxHashMap<RegexId, Option<u32>>,
-    counters: FxHashMap<RegexId, Option<Counter>>,
-    /// By unit, expression and place; `None` where nothing is known.
-    summaries: FxHashMap<(u32, RegexId, u32), Option<Summary>>,
-}
+pub(super) struct Lengths(FxHashMap<(u32, RegexId, u32), Option<Summary>>);
 
 impl Lengths {
     pub(super) fn memory_bytes(&self) -> usize {
-        self.counters.capacity() * 28
-            + self.summaries.capacity() * 64
-            + self.units.iter().map(|unit| unit.places.len() * 256).sum::<usize>()
+        self.0.capacity() * 80
     }
 
     /// Forgets what can be found out again if it has become much.
     pub(super) fn forget(&mut self) {
-        if self.summaries.len() + self.counters.len() > MEMO_LIMIT {
-            self.summaries.clear();
-            self.counters.clear();
+        if self.0.len() > MEMO_LIMIT {
+            self.0.clear();
         }
     }
-}
-
-/// An expression that is counted.
-#[derive(Clone, Debug)]
-struct Unit {
-    expr: RegexId,
-    places: Vec<Place>,
-}
-
-/// A place in a unit.
-#[derive(Clone, Debug)]
-struct Place {
-    /// What is left of the unit.
-    rest: RegexId,
-    /// Bytes, and the place behind them.
-    next: Vec<(ByteSet, u32)>,
-}
-
-/// `min` to `max` units are to be completed, the first from `place`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Counter {
-    unit: u32,
-    place: u32,
-    min: u32,
-    max: u32,
 }
 
 /// How the texts of an expression are read as units.
@@ -300,119 +256,14 @@ impl RegexSet {
         others.iter().any(|&other| self.reading(counter, other).is_some_and(|it| it.whole))
     }
 
-    /// The expression as a counted length, if it is one.
-    fn counter(&mut self, id: RegexId) -> Option<Counter> {
-        if let Some(&known) = self.lengths.counters.get(&id) {
-            return known;
-        }
-        let counter = self.find_counter(id);
-        self.lengths.counters.insert(id, counter);
-        counter
-    }
-
-    fn find_counter(&mut self, id: RegexId) -> Option<Counter> {
-        let mut heads = Vec::new();
-        let mut last = id;
-        while let &Node::Concat(head, tail) = self.node(last) {
-            if heads.len() == MAX_PLACES {
-                return None;
-            }
-            heads.push(head);
-            last = tail;
-        }
-        let &Node::Repeat(unit, min, max) = self.node(last) else { return None };
-        let unit = self.unit(unit)?;
-        if heads.is_empty() {
-            return Some(Counter { unit, place: BETWEEN, min, max });
-        }
-        let rest = heads.into_iter().rev().fold(EPSILON, |tail, head| self.concat(head, tail));
-        let places = &self.lengths.units[unit as usize].places;
-        let place = places.iter().skip(1).position(|place| place.rest == rest)? as u32 + 1;
-        let max = if max == UNBOUNDED { UNBOUNDED } else { max.checked_add(1)? };
-        Some(Counter { unit, place, min: min.checked_add(1)?, max })
-    }
-
-    fn counted(&mut self, counter: Counter) -> RegexId {
-        let Unit { expr, places } = &self.lengths.units[counter.unit as usize];
-        let (expr, rest) = (*expr, places[counter.place as usize].rest);
-        let max = (counter.max != UNBOUNDED).then_some(counter.max);
-        if counter.place == BETWEEN {
-            return self.repeat(expr, counter.min, max);
-        }
-        // Of the unit that has begun, one is completed.
-        let more = self.repeat(expr, counter.min.saturating_sub(1), max.map(|max| max - 1));
-        self.concat(rest, more)
-    }
-
-    /// The number of an expression as a unit, if it can be one.
-    fn unit(&mut self, expr: RegexId) -> Option<u32> {
-        if let Some(&known) = self.lengths.numbers.get(&expr) {
-            return known;
-        }
-        let places = self.places(expr);
-        let number = places.filter(|_| self.lengths.units.len() < MAX_UNITS).map(|places| {
-            self.lengths.units.push(Unit { expr, places });
-            self.lengths.units.len() as u32 - 1
-        });
-        self.lengths.numbers.insert(expr, number);
-        number
-    }
-
-    fn places(&mut self, expr: RegexId) -> Option<Vec<Place>> {
-        if self.is_nullable(expr) || self.depth(expr) as usize > MAX_PLACES {
-            return None;
-        }
-        let mut places = vec![Place { rest: expr, next: Vec::new() }];
-        let mut at = 0;
-        while let Some(&Place { rest, .. }) = places.get(at) {
-            let mut cuts = *self.cuts(rest);
-            cuts.insert(0);
-            // The place behind the interval that the last byte is of.
-            let mut interval = None;
-            for byte in self.first(rest).iter() {
-                let start = cuts.last_up_to(byte);
-                let to = match interval {
-                    Some((known, to)) if known == start => to,
-                    _ => {
-                        let to = match self.derivative(rest, byte).ok()? {
-                            EPSILON => Some(BETWEEN),
-                            DEAD => None,
-                            next if self.is_nullable(next) || next == expr => return None,
-                            next => {
-                                let known = places.iter().position(|place| place.rest == next);
-                                if known.is_none() && places.len() == MAX_PLACES {
-                                    return None;
-                                }
-                                Some(known.unwrap_or_else(|| {
-                                    places.push(Place { rest: next, next: Vec::new() });
-                                    places.len() - 1
-                                }) as u32)
-                            }
-                        };
-                        interval = Some((start, to));
-                        to
-                    }
-                };
-                let Some(to) = to else { continue };
-                let next = &mut places[at].next;
-                match next.iter_mut().find(|(_, known)| *known == to) {
-                    Some((bytes, _)) => bytes.insert(byte),
-                    None => next.push(([byte].into_iter().collect(), to)),
-                }
-            }
-            at += 1;
-        }
-        Some(places)
-    }
-
     /// How the texts of an expression are read from a counter's place on; `None` if it is not
     /// known.
     fn reading(&mut self, counter: Counter, id: RegexId) -> Option<Reading> {
         let key = (counter.unit, id, counter.place);
-        if !self.lengths.summaries.contains_key(&key) {
+        if !self.lengths.0.contains_key(&key) {
             self.summarise(counter.unit, id, counter.place);
         }
-        let summary = self.lengths.summaries[&key].as_ref()?;
+        let summary = self.lengths.0[&key].as_ref()?;
         let end = summary.ends.iter().find(|end| end.place == BETWEEN).copied();
         let whole = summary.whole && summary.ends.iter().all(|end| end.place == BETWEEN);
         Some(Reading { end, whole })
@@ -423,7 +274,7 @@ impl RegexSet {
     fn summarise(&mut self, unit: u32, root: RegexId, place: u32) {
         let mut stack = vec![(root, place)];
         while let Some(&(id, place)) = stack.last() {
-            if self.lengths.summaries.contains_key(&(unit, id, place)) {
+            if self.lengths.0.contains_key(&(unit, id, place)) {
                 stack.pop();
                 continue;
             }
@@ -431,7 +282,7 @@ impl RegexSet {
             let summary = self.summary(unit, id, place, &mut stack);
             if stack.len() == before {
                 stack.pop();
-                self.lengths.summaries.insert((unit, id, place), summary);
+                self.lengths.0.insert((unit, id, place), summary);
             }
         }
     }
@@ -445,7 +296,7 @@ impl RegexSet {
         missing: &mut Vec<(RegexId, u32)>,
     ) -> Option<Summary> {
         let mut known = |id: RegexId, place: u32| {
-            let known = self.lengths.summaries.get(&(unit, id, place));
+            let known = self.lengths.0.get(&(unit, id, place));
             if known.is_none() {
                 missing.push((id, place));
             }
@@ -458,7 +309,7 @@ impl RegexSet {
             Node::Bytes(set) => {
                 let mut summary = Summary::NONE;
                 let mut read = 0;
-                for (bytes, to) in &self.lengths.units[unit as usize].places[place as usize].next {
+                for (bytes, to) in self.units.next(unit, place) {
                     let common = bytes.intersection(set).len();
                     if common > 0 {
                         let count = u32::from(*to == BETWEEN);
@@ -562,6 +413,7 @@ impl RegexSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lexer::EPSILON;
 
     /// Any character, and as JSON spells it.
     fn units(s: &mut RegexSet) -> [RegexId; 2] {
@@ -616,19 +468,6 @@ mod tests {
             }
         }
         assert_eq!(s.searched(), 0);
-    }
-
-    #[test]
-    fn units_are_prefix_free() {
-        let mut s = RegexSet::default();
-        let [any, spelled] = units(&mut s);
-        assert!(s.unit(any).is_some() && s.unit(spelled).is_some());
-        let (a, ab) = (s.literal(b"a"), s.literal(b"ab"));
-        let either = s.or(&[a, ab]);
-        assert_eq!(s.unit(either), None);
-        let many = s.repeat(a, 1, None);
-        assert_eq!(s.unit(many), None);
-        assert_eq!(s.unit(EPSILON), None);
     }
 
     #[test]

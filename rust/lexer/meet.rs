@@ -151,6 +151,7 @@ impl RegexSet {
         if self.memo.len() > MEMO_LIMIT {
             self.memo.clear();
         }
+        self.units.forget();
         self.lengths.forget();
     }
 

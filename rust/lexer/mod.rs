@@ -22,6 +22,7 @@ mod lengths;
 mod meet;
 mod node;
 mod search;
+mod units;
 mod utf8;
 mod words;
 

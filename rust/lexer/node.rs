@@ -9,7 +9,8 @@ use super::automata::Automata;
 use super::facts::Facts;
 use super::lengths::Lengths;
 use super::meet::Meet;
-use super::search;
+use super::search::Limits;
+use super::units::Units;
 use crate::byteset::ByteSet;
 use crate::index::{IndexVec, RegexId};
 
@@ -60,10 +61,10 @@ pub struct RegexSet {
     pub(super) dead: FxHashSet<Meet>,
     /// How many bytes take every state after an expression to an end; `None` if it is not known.
     pub(super) ways: FxHashMap<RegexId, Option<u32>>,
+    pub(super) units: Units,
     pub(super) lengths: Lengths,
-    /// How many more steps searches for a text may take.
-    pub(super) allowance: usize,
-    /// How many they have taken.
+    pub(super) limits: Limits,
+    /// How many steps searches for a text have taken.
     pub(super) searched: u64,
 }
 
@@ -77,8 +78,9 @@ impl Default for RegexSet {
             memo: FxHashMap::default(),
             dead: FxHashSet::default(),
             ways: FxHashMap::default(),
+            units: Units::default(),
             lengths: Lengths::default(),
-            allowance: search::ALLOWANCE,
+            limits: Limits::BUILDING,
             searched: 0,
         };
         set.intern(Node::Dead);
@@ -104,6 +106,7 @@ impl RegexSet {
             + self.memo.capacity() * 16
             + self.dead.capacity() * 48
             + self.ways.capacity() * 16
+            + self.units.memory_bytes()
             + self.lengths.memory_bytes()
             + self.automata.memory_bytes()
     }

@@ -23,9 +23,7 @@ use super::node::{DEAD, EPSILON, Node, RegexSet, UNBOUNDED};
 use crate::byteset::ByteSet;
 use crate::index::RegexId;
 
-/// The steps that all searches in a set of expressions may take while it is being built.
-pub(super) const ALLOWANCE: usize = 1 << 19;
-/// The steps that one search may take.
+/// The most steps of one search.
 const MAX_STEPS: usize = 1 << 17;
 /// Counts of up to this many are walked through.
 const FEW: u32 = 4;
@@ -33,6 +31,21 @@ const FEW: u32 = 4;
 const BEFORE_RELAXING: usize = 64;
 /// How many sets of exceptions a new one is compared with.
 const COMPARED: usize = 32;
+
+/// How many steps searches may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Those of each search that are not counted.
+    pub(super) free: usize,
+    /// All others, together.
+    pub(super) allowance: usize,
+}
+
+impl Limits {
+    /// While expressions are made.
+    pub(super) const BUILDING: Self = Self { free: 0, allowance: 1 << 19 };
+    const READING: Self = Self { free: 1 << 13, allowance: 1 << 19 };
+}
 
 /// An intersection that a search has met.
 struct Open {
@@ -93,10 +106,10 @@ struct Search {
 }
 
 impl RegexSet {
-    /// Lets searches take as many steps as they need: for expressions whose like has been found to
-    /// be searched in time.
-    pub(super) fn lift_bounds(&mut self) {
-        self.allowance = usize::MAX;
+    /// From now on texts are read. What they need is far below these limits; a difference that is
+    /// hard to search in their midst, though it was not when it was built, counts as dead.
+    pub(super) fn begin_reading(&mut self) {
+        self.limits = Limits::READING;
     }
 
     /// How many steps searches have taken.
@@ -135,11 +148,11 @@ impl RegexSet {
                 search.queue.pop();
                 continue;
             };
-            if self.allowance != usize::MAX {
-                if steps == MAX_STEPS || self.allowance == 0 {
+            if steps >= self.limits.free {
+                if steps == MAX_STEPS || self.limits.allowance == 0 {
                     return Err(TooLarge);
                 }
-                self.allowance -= 1;
+                self.limits.allowance -= 1;
             }
             if steps == BEFORE_RELAXING
                 && let Some(all) = self.without_counts(&search.open[0].meet.all)
@@ -341,6 +354,7 @@ fn reaching(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lexer::Lexer;
 
     /// `.*first.{count}last` over a few letters.
     fn apart(s: &mut RegexSet, letters: &[u8], first: u8, count: u32, last: u8) -> RegexId {
@@ -419,8 +433,12 @@ mod tests {
     }
 
     /// Two words of so many letters, one with an even number of `a` and one with an odd one, that
-    /// are the same: there are none, but to know it all words have to be looked at.
-    fn equal_and_different(s: &mut RegexSet, count: u32) -> Result<RegexId, TooLarge> {
+    /// are the same: there are none, but to know it all words have to be looked at. Or `other`.
+    fn equal_and_different(
+        s: &mut RegexSet,
+        count: u32,
+        other: RegexId,
+    ) -> Result<RegexId, TooLarge> {
         let (a, b) = (s.literal(b"a"), s.literal(b"b"));
         let bs = s.repeat(b, 0, None);
         let with_a = s.concat(a, bs);
@@ -433,6 +451,7 @@ mod tests {
         let word = s.repeat(letter, count, Some(count));
         let (even, odd) = (s.and(&[even, word], &[])?, s.and(&[odd, word], &[])?);
         let both = s.concat(even, odd);
+        let both = s.or(&[both, other]);
         let any = s.repeat(letter, 0, None);
         let (first, second) =
             (apart(s, b"ab", b'a', count - 1, b'b'), apart(s, b"ab", b'b', count - 1, b'a'));
@@ -443,8 +462,22 @@ mod tests {
     #[test]
     fn hard_searches_are_given_up() {
         let mut s = RegexSet::default();
-        assert_eq!(equal_and_different(&mut s, 6), Ok(DEAD));
-        assert_eq!(equal_and_different(&mut s, 20), Err(TooLarge));
+        assert_eq!(equal_and_different(&mut s, 6, DEAD), Ok(DEAD));
+        assert_eq!(equal_and_different(&mut s, 20, DEAD), Err(TooLarge));
+    }
+
+    #[test]
+    fn reading_a_text_does_not_hang_in_a_hard_search() {
+        let mut s = RegexSet::default();
+        let other = s.literal(b"c");
+        let root = equal_and_different(&mut s, 30, other).unwrap();
+        let mut lexer = Lexer::new(s);
+        for byte in *b"abab" {
+            assert_eq!(lexer.step(root, byte), DEAD);
+        }
+        let end = lexer.step(root, b'c');
+        assert!(lexer.accepts(end));
+        assert!(lexer.regexes().searched() < 1 << 19);
     }
 
     #[test]
