@@ -42,7 +42,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// While expressions are made.
+    /// While expressions are made: past them there is an error.
     pub(super) const BUILDING: Self = Self { free: 0, allowance: 1 << 19 };
     const READING: Self = Self { free: 1 << 13, allowance: 1 << 19 };
 }
@@ -106,8 +106,9 @@ struct Search {
 }
 
 impl RegexSet {
-    /// From now on texts are read. What they need is far below these limits; a difference that is
-    /// hard to search in their midst, though it was not when it was built, counts as dead.
+    /// From now on texts are read. What they need is far below these limits: only where much is
+    /// taken away can a search be hard in their midst that was not when the expression was made.
+    /// Past them a byte counts as impossible, so that no illegal text gets through and none hangs.
     pub(super) fn begin_reading(&mut self) {
         self.limits = Limits::READING;
     }
