@@ -1,5 +1,6 @@
 //! The two error types: [`GrammarError`] for bad input, [`MatchError`] for a refused call.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::span::{Span, excerpt, line_and_column};
@@ -105,7 +106,7 @@ impl fmt::Display for GrammarError {
         }
         if let Some(pointer) = &self.pointer {
             let whole = if pointer.is_empty() { " (the whole schema)" } else { "" };
-            write!(f, "\nat {pointer:?}{whole}")?;
+            write!(f, "\nat {:?}{whole}", shortened(pointer))?;
         }
         if let Some(hint) = &self.hint {
             write!(f, "\nhint: {hint}")?;
@@ -115,6 +116,22 @@ impl fmt::Display for GrammarError {
 }
 
 impl std::error::Error for GrammarError {}
+
+/// A text for a message: of a long one the beginning and the end.
+pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
+    /// In characters.
+    const START: usize = 120;
+    const END: usize = 60;
+    if text.len() <= START + END {
+        return Cow::Borrowed(text);
+    }
+    let start = text.char_indices().nth(START).map_or(text.len(), |(at, _)| at);
+    let end = text.char_indices().nth_back(END - 1).map_or(0, |(at, _)| at);
+    if start >= end {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("{}…{}", &text[..start], &text[end..]))
+}
 
 /// Why a matcher refused a call. The matcher's state is as it was before the call.
 #[derive(Clone, Debug, PartialEq, Eq)]

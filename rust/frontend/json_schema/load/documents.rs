@@ -10,12 +10,13 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
+use super::check::for_each_schema;
 use super::dialect::{self, Dialect, Draft};
 use super::parse::parse;
 use super::tree::{Json, Node, Tree};
 use super::uri;
+use super::words::Word;
 use super::words::vocabulary::{ALL, CORE};
-use super::words::{Holds, Word};
 use crate::error::{GrammarError, GrammarErrorKind};
 
 /// How many metaschemas may stand behind one another.
@@ -92,6 +93,8 @@ struct Document {
     inner: FxHashMap<Node, u32>,
     /// By node, whether identifiers were looked for; empty if there seem to be none.
     searched: Vec<bool>,
+    /// By node, whether it was checked as a schema; empty until one is.
+    checked: Vec<bool>,
 }
 
 /// See the module.
@@ -163,6 +166,32 @@ impl<'o> Documents<'o> {
         document.root
     }
 
+    /// The dialect of a resource, if a place is its root.
+    pub(super) fn dialect_at(&self, place: Place) -> Option<Dialect> {
+        let inner = &self.read[place.document as usize].inner;
+        let resource = if inner.is_empty() { None } else { inner.get(&place.node) };
+        resource.map(|&resource| self.resource(resource).dialect)
+    }
+
+    /// Whether a schema was checked.
+    pub(super) fn is_checked(&self, place: Place) -> bool {
+        let checked = &self.read[place.document as usize].checked;
+        checked.get(place.node.0 as usize).is_some_and(|&checked| checked)
+    }
+
+    /// Which schemas of a document were checked, to be kept again.
+    pub(super) fn take_checked(&mut self, document: u32) -> Vec<bool> {
+        let document = &mut self.read[document as usize];
+        match std::mem::take(&mut document.checked) {
+            none if none.is_empty() => vec![false; document.source.tree.len()],
+            checked => checked,
+        }
+    }
+
+    pub(super) fn keep_checked(&mut self, document: u32, checked: Vec<bool>) {
+        self.read[document as usize].checked = checked;
+    }
+
     /// The schema of a URI without fragment, if there is a document for it.
     pub(super) fn find(&mut self, uri: &str) -> Result<Option<Place>, GrammarError> {
         if let Some(&place) = self.by_uri.get(uri) {
@@ -210,6 +239,7 @@ impl<'o> Documents<'o> {
             root: resource,
             inner: FxHashMap::default(),
             searched,
+            checked: vec![],
         });
         // A document that names no draft is of the user's schema's.
         let dialect = match tree.get(Node::ROOT, Word::Schema.name()) {
@@ -261,19 +291,7 @@ impl<'o> Documents<'o> {
                 else {
                     continue;
                 };
-                match word.holds() {
-                    Holds::Nothing => {}
-                    Holds::SchemaOrArray if tree.json(child) == Json::Object => {
-                        open.push((child, resource));
-                    }
-                    Holds::Schema => open.push((child, resource)),
-                    Holds::Array
-                    | Holds::Members
-                    | Holds::SchemaOrArray
-                    | Holds::SchemasOrNames => {
-                        open.extend(tree.children(child).map(|schema| (schema, resource)));
-                    }
-                }
+                for_each_schema(tree, word, child, |schema| open.push((schema, resource)));
             }
             // The first of equal names counts, so the order matters.
             open[start..].reverse();

@@ -9,6 +9,7 @@
 //! `$recursiveRef` make a schema's meaning depend on the way to it, the id stands for the schema
 //! *in a [`scope`]*: that makes dynamic references static, exactly.
 
+mod check;
 mod dialect;
 mod documents;
 mod keywords;

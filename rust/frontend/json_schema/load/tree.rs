@@ -124,6 +124,14 @@ impl Tree {
         }
     }
 
+    /// The text of a string or a number; empty for other nodes.
+    pub(super) fn text_of(&self, node: Node) -> &str {
+        match self.json(node) {
+            Json::String(text) | Json::Number(text) => text,
+            _ => "",
+        }
+    }
+
     /// The name of a member of an object; empty for other nodes.
     pub(super) fn name(&self, node: Node) -> &str {
         self.piece(self.entries[node.0 as usize].name)

@@ -1,20 +1,48 @@
-//! The keywords of all drafts: since when, until when, by which vocabulary, holding what.
+//! The keywords of all drafts: since when, until when, by which vocabulary, taking what.
 
 use super::dialect::{Dialect, Draft};
 
-/// Where the schemas stand in a keyword's value.
+/// What a keyword's value must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Holds {
-    /// No schema.
-    Nothing,
-    /// The value is a schema.
+pub(super) enum Takes {
+    /// Any value.
+    Value,
+    /// A string.
+    Text,
+    /// A string that is a URI reference.
+    Uri,
+    /// A string that names a schema.
+    Anchor,
+    /// `true` or `false`.
+    Flag,
+    /// An object whose members are `true` or `false`.
+    Flags,
+    /// A non-negative integer.
+    Count,
+    /// A number.
+    Number,
+    /// A number greater than 0.
+    Step,
+    /// A number, or a boolean in draft 4.
+    Bound,
+    /// The name of a type, or an array of such.
+    Types,
+    /// An array of values.
+    Values,
+    /// An array of strings.
+    Names,
+    /// An object whose members are arrays of strings.
+    NameLists,
+    /// A schema.
     Schema,
+    /// A schema, or a boolean also where schemas are objects.
+    SchemaOrFlag,
     /// An array of schemas.
-    Array,
+    Schemas,
     /// An object whose members' values are schemas.
     Members,
     /// A schema or an array of schemas.
-    SchemaOrArray,
+    SchemaOrSchemas,
     /// An object whose members' values are schemas or arrays of names.
     SchemasOrNames,
 }
@@ -32,7 +60,7 @@ pub(super) mod vocabulary {
 }
 
 macro_rules! words {
-    ($($word:ident $name:literal $since:ident $until:ident $vocabulary:ident $holds:ident)*) => {
+    ($($word:ident $name:literal $since:ident $until:ident $vocabulary:ident $takes:ident)*) => {
         /// A keyword that some draft knows.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Word {
@@ -59,10 +87,10 @@ macro_rules! words {
                 }
             }
 
-            /// What of schemas its value holds.
-            pub(super) const fn holds(self) -> Holds {
+            /// What its value must be.
+            pub(super) const fn takes(self) -> Takes {
                 match self {
-                    $(Self::$word => Holds::$holds,)*
+                    $(Self::$word => Takes::$takes,)*
                 }
             }
 
@@ -88,17 +116,17 @@ macro_rules! words {
 }
 
 words! {
-    Schema "$schema" D4 D2020 CORE Nothing
-    Id "$id" D6 D2020 CORE Nothing
-    OldId "id" D4 D4 CORE Nothing
-    Ref "$ref" D4 D2020 CORE Nothing
-    Anchor "$anchor" D2019 D2020 CORE Nothing
-    DynamicRef "$dynamicRef" D2020 D2020 CORE Nothing
-    DynamicAnchor "$dynamicAnchor" D2020 D2020 CORE Nothing
-    RecursiveRef "$recursiveRef" D2019 D2019 CORE Nothing
-    RecursiveAnchor "$recursiveAnchor" D2019 D2019 CORE Nothing
-    Vocabulary "$vocabulary" D2019 D2020 CORE Nothing
-    Comment "$comment" D7 D2020 CORE Nothing
+    Schema "$schema" D4 D2020 CORE Uri
+    Id "$id" D6 D2020 CORE Uri
+    OldId "id" D4 D4 CORE Uri
+    Ref "$ref" D4 D2020 CORE Uri
+    Anchor "$anchor" D2019 D2020 CORE Anchor
+    DynamicRef "$dynamicRef" D2020 D2020 CORE Uri
+    DynamicAnchor "$dynamicAnchor" D2020 D2020 CORE Anchor
+    RecursiveRef "$recursiveRef" D2019 D2019 CORE Uri
+    RecursiveAnchor "$recursiveAnchor" D2019 D2019 CORE Flag
+    Vocabulary "$vocabulary" D2019 D2020 CORE Flags
+    Comment "$comment" D7 D2020 CORE Text
     Defs "$defs" D2019 D2020 CORE Members
     // The metaschemas of the later drafts still know the old names.
     Definitions "definitions" D4 D2020 CORE Members
@@ -106,16 +134,16 @@ words! {
 
     Properties "properties" D4 D2020 APPLICATOR Members
     PatternProperties "patternProperties" D4 D2020 APPLICATOR Members
-    AdditionalProperties "additionalProperties" D4 D2020 APPLICATOR Schema
+    AdditionalProperties "additionalProperties" D4 D2020 APPLICATOR SchemaOrFlag
     PropertyNames "propertyNames" D6 D2020 APPLICATOR Schema
     DependentSchemas "dependentSchemas" D2019 D2020 APPLICATOR Members
-    PrefixItems "prefixItems" D2020 D2020 APPLICATOR Array
-    Items "items" D4 D2020 APPLICATOR SchemaOrArray
-    AdditionalItems "additionalItems" D4 D2019 APPLICATOR Schema
+    PrefixItems "prefixItems" D2020 D2020 APPLICATOR Schemas
+    Items "items" D4 D2020 APPLICATOR SchemaOrSchemas
+    AdditionalItems "additionalItems" D4 D2019 APPLICATOR SchemaOrFlag
     Contains "contains" D6 D2020 APPLICATOR Schema
-    AllOf "allOf" D4 D2020 APPLICATOR Array
-    AnyOf "anyOf" D4 D2020 APPLICATOR Array
-    OneOf "oneOf" D4 D2020 APPLICATOR Array
+    AllOf "allOf" D4 D2020 APPLICATOR Schemas
+    AnyOf "anyOf" D4 D2020 APPLICATOR Schemas
+    OneOf "oneOf" D4 D2020 APPLICATOR Schemas
     Not "not" D4 D2020 APPLICATOR Schema
     If "if" D7 D2020 APPLICATOR Schema
     Then "then" D7 D2020 APPLICATOR Schema
@@ -123,38 +151,38 @@ words! {
     UnevaluatedItems "unevaluatedItems" D2019 D2020 UNEVALUATED Schema
     UnevaluatedProperties "unevaluatedProperties" D2019 D2020 UNEVALUATED Schema
 
-    Type "type" D4 D2020 VALIDATION Nothing
-    Enum "enum" D4 D2020 VALIDATION Nothing
-    Const "const" D6 D2020 VALIDATION Nothing
-    Minimum "minimum" D4 D2020 VALIDATION Nothing
-    ExclusiveMinimum "exclusiveMinimum" D4 D2020 VALIDATION Nothing
-    Maximum "maximum" D4 D2020 VALIDATION Nothing
-    ExclusiveMaximum "exclusiveMaximum" D4 D2020 VALIDATION Nothing
-    MultipleOf "multipleOf" D4 D2020 VALIDATION Nothing
-    MinLength "minLength" D4 D2020 VALIDATION Nothing
-    MaxLength "maxLength" D4 D2020 VALIDATION Nothing
-    Pattern "pattern" D4 D2020 VALIDATION Nothing
-    MinItems "minItems" D4 D2020 VALIDATION Nothing
-    MaxItems "maxItems" D4 D2020 VALIDATION Nothing
-    UniqueItems "uniqueItems" D4 D2020 VALIDATION Nothing
-    MinContains "minContains" D2019 D2020 VALIDATION Nothing
-    MaxContains "maxContains" D2019 D2020 VALIDATION Nothing
-    MinProperties "minProperties" D4 D2020 VALIDATION Nothing
-    MaxProperties "maxProperties" D4 D2020 VALIDATION Nothing
-    Required "required" D4 D2020 VALIDATION Nothing
-    DependentRequired "dependentRequired" D2019 D2020 VALIDATION Nothing
+    Type "type" D4 D2020 VALIDATION Types
+    Enum "enum" D4 D2020 VALIDATION Values
+    Const "const" D6 D2020 VALIDATION Value
+    Minimum "minimum" D4 D2020 VALIDATION Number
+    ExclusiveMinimum "exclusiveMinimum" D4 D2020 VALIDATION Bound
+    Maximum "maximum" D4 D2020 VALIDATION Number
+    ExclusiveMaximum "exclusiveMaximum" D4 D2020 VALIDATION Bound
+    MultipleOf "multipleOf" D4 D2020 VALIDATION Step
+    MinLength "minLength" D4 D2020 VALIDATION Count
+    MaxLength "maxLength" D4 D2020 VALIDATION Count
+    Pattern "pattern" D4 D2020 VALIDATION Text
+    MinItems "minItems" D4 D2020 VALIDATION Count
+    MaxItems "maxItems" D4 D2020 VALIDATION Count
+    UniqueItems "uniqueItems" D4 D2020 VALIDATION Flag
+    MinContains "minContains" D2019 D2020 VALIDATION Count
+    MaxContains "maxContains" D2019 D2020 VALIDATION Count
+    MinProperties "minProperties" D4 D2020 VALIDATION Count
+    MaxProperties "maxProperties" D4 D2020 VALIDATION Count
+    Required "required" D4 D2020 VALIDATION Names
+    DependentRequired "dependentRequired" D2019 D2020 VALIDATION NameLists
 
-    Format "format" D4 D2020 FORMAT Nothing
+    Format "format" D4 D2020 FORMAT Text
     ContentSchema "contentSchema" D2019 D2020 CONTENT Schema
-    ContentEncoding "contentEncoding" D7 D2020 CONTENT Nothing
-    ContentMediaType "contentMediaType" D7 D2020 CONTENT Nothing
-    Title "title" D4 D2020 META Nothing
-    Description "description" D4 D2020 META Nothing
-    Default "default" D4 D2020 META Nothing
-    Examples "examples" D6 D2020 META Nothing
-    ReadOnly "readOnly" D7 D2020 META Nothing
-    WriteOnly "writeOnly" D7 D2020 META Nothing
-    Deprecated "deprecated" D2019 D2020 META Nothing
+    ContentEncoding "contentEncoding" D7 D2020 CONTENT Text
+    ContentMediaType "contentMediaType" D7 D2020 CONTENT Text
+    Title "title" D4 D2020 META Text
+    Description "description" D4 D2020 META Text
+    Default "default" D4 D2020 META Value
+    Examples "examples" D6 D2020 META Values
+    ReadOnly "readOnly" D7 D2020 META Flag
+    WriteOnly "writeOnly" D7 D2020 META Flag
+    Deprecated "deprecated" D2019 D2020 META Flag
 }
 
 #[cfg(test)]

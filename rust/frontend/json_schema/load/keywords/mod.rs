@@ -14,7 +14,7 @@ use super::documents::{Place, Source};
 use super::references::Reference;
 use super::tree::{Json, Node, Tree};
 use super::words::Word;
-use crate::error::{GrammarError, GrammarErrorKind};
+use crate::error::GrammarError;
 use crate::frontend::json_schema::model::{Keyword, Named, Schema};
 use crate::index::SchemaId;
 
@@ -23,6 +23,7 @@ type Result<T> = std::result::Result<T, GrammarError>;
 impl Loader<'_> {
     /// Types a schema.
     pub(super) fn read(&mut self, place: Place, scope: u32) -> Result<Schema> {
+        self.documents.check(place)?;
         let source = Rc::clone(self.documents.source(place.document));
         let pointer = self.documents.pointer(place);
         match source.tree.json(place.node) {
@@ -30,14 +31,7 @@ impl Loader<'_> {
             Json::Bool(false) => {
                 return Ok(Schema { pointer, keywords: vec![(Keyword::False, "false")] });
             }
-            Json::Object => {}
-            _ => {
-                let message = format!(
-                    "a schema must be an object or a boolean, not {}",
-                    source.tree.shown(place.node)
-                );
-                return Err(self.documents.error(GrammarErrorKind::Syntax, place, message));
-            }
+            _ => {}
         }
         let resource = self.documents.resource_of(place);
         let dialect = self.documents.resource(resource).dialect;
@@ -143,9 +137,9 @@ impl Reader<'_, '_> {
             Word::Ref | Word::DynamicRef | Word::RecursiveRef => {
                 Keyword::Ref(self.reference(word, node)?)
             }
-            Word::AllOf => Keyword::AllOf(self.schemas(word, node)?),
-            Word::AnyOf => Keyword::AnyOf(self.schemas(word, node)?),
-            Word::OneOf => Keyword::OneOf(self.schemas(word, node)?),
+            Word::AllOf => Keyword::AllOf(self.schemas(node)?),
+            Word::AnyOf => Keyword::AnyOf(self.schemas(node)?),
+            Word::OneOf => Keyword::OneOf(self.schemas(node)?),
             Word::Not => Keyword::Not(self.child(node)?),
             Word::If => {
                 let condition = self.child(node)?;
@@ -154,8 +148,11 @@ impl Reader<'_, '_> {
                 let (then, otherwise) = (branch(Word::Then)?, branch(Word::Else)?);
                 Keyword::If { condition, then, otherwise }
             }
-            Word::Type => return self.types(node, give),
-            Word::Dependencies => return self.dependencies(word, node, give),
+            Word::Type => {
+                self.types(node, give);
+                return Ok(());
+            }
+            Word::Dependencies => return self.dependencies(node, give),
             // What is left is said with another keyword, or about the schema, or for people.
             _ => match self.value(word, node)? {
                 Some(keyword) => keyword,
@@ -173,49 +170,25 @@ impl Reader<'_, '_> {
         Place { node, ..self.place }
     }
 
-    /// The error for a value of the wrong kind.
-    fn wrong(&self, word: Word, node: Node, must: &str) -> GrammarError {
-        let shown = self.source.tree.shown(node);
-        let message = format!("`{}` must be {must}, not {shown}", word.name());
-        self.loader.documents.error(GrammarErrorKind::Syntax, self.at(node), message)
-    }
-
-    fn expect(
-        &self,
-        word: Word,
-        node: Node,
-        must: &str,
-        is: impl Fn(Json<'_>) -> bool,
-    ) -> Result<()> {
-        if is(self.source.tree.json(node)) { Ok(()) } else { Err(self.wrong(word, node, must)) }
-    }
-
     /// A sub-schema.
     fn child(&mut self, node: Node) -> Result<SchemaId> {
         let place = self.at(node);
         self.loader.enter(place, self.scope)
     }
 
-    fn schemas(&mut self, word: Word, node: Node) -> Result<Rc<[SchemaId]>> {
-        self.expect(word, node, "an array of schemas", |json| json == Json::Array)?;
+    fn schemas(&mut self, node: Node) -> Result<Rc<[SchemaId]>> {
         let source = self.source;
         source.tree.children(node).map(|schema| self.child(schema)).collect()
     }
 
-    fn named(&mut self, word: Word, node: Node) -> Result<Named> {
-        self.expect(word, node, "an object whose members are schemas", |json| {
-            json == Json::Object
-        })?;
+    fn named(&mut self, node: Node) -> Result<Named> {
         let tree = &self.source.tree;
         let schemas = tree.children(node);
         schemas.map(|schema| Ok((tree.name(schema).into(), self.child(schema)?))).collect()
     }
 
     fn reference(&mut self, word: Word, node: Node) -> Result<SchemaId> {
-        let source = self.source;
-        let Some(text) = source.tree.string(node) else {
-            return Err(self.wrong(word, node, "a URI reference"));
-        };
+        let text = self.source.tree.text_of(node);
         let (resource, scope) = (self.resource, self.scope);
         let reference = Reference { place: self.at(node), text, resource, scope };
         match word {

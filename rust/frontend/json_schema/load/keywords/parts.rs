@@ -12,32 +12,31 @@ impl Reader<'_, '_> {
     /// What a keyword says, if it is one of these.
     pub(super) fn part(&mut self, word: Word, node: Node) -> Result<Option<Keyword>> {
         Ok(Some(match word {
-            Word::Properties => Keyword::Properties(self.named(word, node)?),
-            Word::PatternProperties => Keyword::PatternProperties(self.named(word, node)?),
+            Word::Properties => Keyword::Properties(self.named(node)?),
+            Word::PatternProperties => Keyword::PatternProperties(self.named(node)?),
             Word::AdditionalProperties => {
                 let mut known = |word| match self.siblings.get(word) {
-                    Some(node) => self.named(word, node),
+                    Some(node) => self.named(node),
                     None => Ok(Rc::from([])),
                 };
                 let (names, patterns) = (known(Word::Properties)?, known(Word::PatternProperties)?);
                 Keyword::AdditionalProperties { schema: self.child(node)?, names, patterns }
             }
             Word::PropertyNames => Keyword::PropertyNames(self.child(node)?),
-            Word::Required => Keyword::Required(self.names(word, node)?),
-            Word::MinProperties => Keyword::MinProperties(self.count(word, node)?),
-            Word::MaxProperties => Keyword::MaxProperties(self.count(word, node)?),
+            Word::Required => Keyword::Required(self.names(node)),
+            Word::MinProperties => Keyword::MinProperties(self.count(node)),
+            Word::MaxProperties => Keyword::MaxProperties(self.count(node)),
             Word::DependentRequired => {
-                self.expect(word, node, "an object", |json| json == Json::Object)?;
                 let tree = &self.source.tree;
                 let lists = tree.children(node);
-                let lists = lists.map(|list| Ok((tree.name(list).into(), self.names(word, list)?)));
-                Keyword::DependentRequired(lists.collect::<Result<_>>()?)
+                let lists = lists.map(|list| (tree.name(list).into(), self.names(list)));
+                Keyword::DependentRequired(lists.collect())
             }
-            Word::DependentSchemas => Keyword::DependentSchemas(self.named(word, node)?),
+            Word::DependentSchemas => Keyword::DependentSchemas(self.named(node)?),
             Word::UnevaluatedProperties => Keyword::UnevaluatedProperties(self.child(node)?),
 
-            Word::PrefixItems => Keyword::PrefixItems(self.schemas(word, node)?),
-            Word::Items => self.items(word, node)?,
+            Word::PrefixItems => Keyword::PrefixItems(self.schemas(node)?),
+            Word::Items => self.items(node)?,
             Word::AdditionalItems => match self.siblings.tuple(&self.source.tree) {
                 Some(tuple) => {
                     let from = self.source.tree.children(tuple).count();
@@ -46,9 +45,8 @@ impl Reader<'_, '_> {
                 None => return Ok(None),
             },
             Word::Contains => {
-                let bound =
-                    |word| self.siblings.get(word).map(|node| self.count(word, node)).transpose();
-                let (min, max) = (bound(Word::MinContains)?, bound(Word::MaxContains)?);
+                let bound = |word| self.siblings.get(word).map(|node| self.count(node));
+                let (min, max) = (bound(Word::MinContains), bound(Word::MaxContains));
                 Keyword::Contains {
                     schema: self.child(node)?,
                     min: min.unwrap_or(1),
@@ -56,46 +54,33 @@ impl Reader<'_, '_> {
                     evaluates: self.dialect.draft != Draft::D2019,
                 }
             }
-            Word::MinItems => Keyword::MinItems(self.count(word, node)?),
-            Word::MaxItems => Keyword::MaxItems(self.count(word, node)?),
+            Word::MinItems => Keyword::MinItems(self.count(node)),
+            Word::MaxItems => Keyword::MaxItems(self.count(node)),
             Word::UniqueItems => match self.source.tree.json(node) {
                 Json::Bool(true) => Keyword::UniqueItems,
-                Json::Bool(false) => return Ok(None),
-                _ => return Err(self.wrong(word, node, "true or false")),
+                _ => return Ok(None),
             },
             Word::UnevaluatedItems => Keyword::UnevaluatedItems(self.child(node)?),
             _ => return Ok(None),
         }))
     }
 
-    fn names(&self, word: Word, node: Node) -> Result<Rc<[Rc<str>]>> {
+    fn names(&self, node: Node) -> Rc<[Rc<str>]> {
         let tree = &self.source.tree;
-        if word == Word::Required && matches!(tree.json(node), Json::Bool(_)) {
-            return Err(self.wrong(word, node, "an array of names").with_hint(
-                "say in the schema of the object which of its properties are required",
-            ));
-        }
-        self.expect(word, node, "an array of names", |json| json == Json::Array)?;
-        let names = tree.children(node).map(|name| match tree.string(name) {
-            Some(text) => Ok(text.into()),
-            None => Err(self.wrong(word, name, "an array of names, all of them strings")),
-        });
-        names.collect()
+        tree.children(node).map(|name| tree.text_of(name).into()).collect()
     }
 
     pub(super) fn dependencies(
         &mut self,
-        word: Word,
         node: Node,
         give: &mut impl FnMut(Keyword),
     ) -> Result<()> {
-        self.expect(word, node, "an object", |json| json == Json::Object)?;
         let tree = &self.source.tree;
         let (mut required, mut schemas) = (vec![], vec![]);
         for member in tree.children(node) {
             let name = tree.name(member).into();
             if tree.json(member) == Json::Array {
-                required.push((name, self.names(word, member)?));
+                required.push((name, self.names(member)));
             } else {
                 schemas.push((name, self.child(member)?));
             }
@@ -109,18 +94,13 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn items(&mut self, word: Word, node: Node) -> Result<Keyword> {
+    fn items(&mut self, node: Node) -> Result<Keyword> {
         let tree = &self.source.tree;
+        if tree.json(node) == Json::Array {
+            return Ok(Keyword::PrefixItems(self.schemas(node)?));
+        }
         let prefix = self.siblings.get(Word::PrefixItems);
-        if tree.json(node) != Json::Array {
-            let from = prefix.map_or(0, |prefix| tree.children(prefix).count());
-            return Ok(Keyword::Items { from, schema: self.child(node)? });
-        }
-        if (self.dialect.draft == Draft::D2020 && !self.dialect.any) || prefix.is_some() {
-            return Err(self
-                .wrong(word, node, "a schema")
-                .with_hint("schemas for the first items stand in `prefixItems`"));
-        }
-        Ok(Keyword::PrefixItems(self.schemas(word, node)?))
+        let from = prefix.map_or(0, |prefix| tree.children(prefix).count());
+        Ok(Keyword::Items { from, schema: self.child(node)? })
     }
 }
