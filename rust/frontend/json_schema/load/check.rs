@@ -105,12 +105,7 @@ impl Checker<'_> {
         let tree = self.tree;
         match tree.json(schema) {
             Json::Object => {}
-            Json::Bool(_) if dialect.draft > Draft::D4 => return,
-            Json::Bool(_) => {
-                return self.fault(schema, "change `$schema`: booleans are from draft 6 on", |v| {
-                    format!("a schema of draft 4 must be an object, not {v}")
-                });
-            }
+            Json::Bool(_) => return,
             _ => {
                 return self.fault(schema, "", |v| {
                     format!("a schema must be an object or a boolean, not {v}")
@@ -127,10 +122,16 @@ impl Checker<'_> {
                 continue;
             };
             self.keyword(word, value, schema, dialect);
-            let flag = word.takes() == Takes::SchemaOrFlag;
-            if !(flag && matches!(tree.json(value), Json::Bool(_))) {
-                for_each_schema(tree, word, value, &mut *give);
-            }
+            let flags = dialect.draft > Draft::D4 || word.takes() == Takes::SchemaOrFlag;
+            for_each_schema(tree, word, value, |child| {
+                if !flags && matches!(tree.json(child), Json::Bool(_)) {
+                    let hint = "change `$schema`: booleans are schemas from draft 6 on";
+                    self.fault(child, hint, |shown| {
+                        format!("a schema of draft 4 must be an object, not {shown}")
+                    });
+                }
+                give(child);
+            });
         }
     }
 

@@ -122,7 +122,7 @@ fn parts_of_the_wrong_kind_are_shown() {
         (r#""not": 1"#, "a schema must be an object or a boolean, not 1", "/not", ""),
         (r#""items": "x""#, "a schema must be an object or a boolean, not \"x\"", "/items", ""),
         (
-            r#""items": [], "prefixItems": []"#,
+            r#""items": [{}], "prefixItems": [{}]"#,
             "`items` must be a schema, not an array",
             "/items",
             "`prefixItems`",
@@ -134,6 +134,118 @@ fn parts_of_the_wrong_kind_are_shown() {
     }
     check("[]", "a schema must be an object or a boolean, not an array", "", "");
     check(&draft(2020, r#""items": [{}]"#), "`items` must be a schema", "/items", "`prefixItems`");
+}
+
+/// Each keyword is checked, also where another one is missing without which it says nothing, and
+/// where nothing refers to its schema.
+#[test]
+fn keywords_that_say_nothing_are_checked() {
+    for (members, pointer) in [
+        (r#""then": 5"#, "/then"),
+        (r#""else": []"#, "/else"),
+        (r#""minContains": "x""#, "/minContains"),
+        (r#""maxContains": -1"#, "/maxContains"),
+        (r#""additionalItems": 1"#, "/additionalItems"),
+        (r#""$anchor": 5"#, "/$anchor"),
+        (r#""$anchor": "5""#, "/$anchor"),
+        (r#""$anchor": """#, "/$anchor"),
+        (r#""$dynamicAnchor": "a/b""#, "/$dynamicAnchor"),
+        (r#""$recursiveAnchor": 1"#, "/$recursiveAnchor"),
+        (r#""$id": 1"#, "/$id"),
+        (r#""$comment": 1"#, "/$comment"),
+        (r#""$vocabulary": {"a": 1}"#, "/$vocabulary/a"),
+        (r#""$defs": []"#, "/$defs"),
+        (r#""$defs": {"a": {"type": 1}}"#, "/$defs/a/type"),
+        (r#""definitions": {"a/b": {"not": {"allOf": []}}}"#, "/definitions/a~1b/not/allOf"),
+        (r#""contentEncoding": 1"#, "/contentEncoding"),
+        (r#""contentMediaType": {}"#, "/contentMediaType"),
+        (r#""contentSchema": "a""#, "/contentSchema"),
+        (r#""title": 1"#, "/title"),
+        (r#""description": null"#, "/description"),
+        (r#""examples": {}"#, "/examples"),
+        (r#""readOnly": "yes""#, "/readOnly"),
+        (r#""writeOnly": 0"#, "/writeOnly"),
+        (r#""deprecated": []"#, "/deprecated"),
+        (r#""uniqueItems": 0"#, "/uniqueItems"),
+        (r#""dependencies": {"a": [1]}"#, "/dependencies/a/0"),
+        (r#""dependencies": {"a": 1}"#, "/dependencies/a"),
+        (r#""prefixItems": {}"#, "/prefixItems"),
+        (r#""prefixItems": []"#, "/prefixItems"),
+        (r#""properties": {"a": {"if": 1}}"#, "/properties/a/if"),
+    ] {
+        let text = format!("{{{members}}}");
+        assert_eq!(fault(&text).pointer(), Some(pointer), "{text}");
+        assert_eq!(fault(&text).kind(), GrammarErrorKind::Syntax, "{text}");
+    }
+}
+
+#[test]
+fn each_draft_has_its_own_checks() {
+    for (of, members, pointer) in [
+        (4, r#""properties": {"a": true}"#, "/properties/a"),
+        (4, r#""dependencies": {"a": false}"#, "/dependencies/a"),
+        (4, r#""id": 1"#, "/id"),
+        (6, r#""then": 5, "items": {"examples": 1}"#, "/items/examples"),
+        (7, r#""$comment": 1"#, "/$comment"),
+        (2019, r#""$anchor": "_a""#, "/$anchor"),
+        (2019, r#""$recursiveAnchor": "a""#, "/$recursiveAnchor"),
+        (2020, r#""$anchor": "a:b""#, "/$anchor"),
+    ] {
+        let text = draft(of, members);
+        assert_eq!(fault(&text).pointer(), Some(pointer), "{text}");
+    }
+    // What a draft does not know, or ignores, is not looked at.
+    for (of, members) in [
+        (4, r#""if": 1, "const": 1, "examples": 1, "$id": 1, "additionalItems": true"#),
+        (4, r#""additionalProperties": false, "contains": 1, "propertyNames": 1"#),
+        (6, r#""then": 5, "$comment": 1, "contentEncoding": 1, "id": 1"#),
+        (7, r##""$ref": "#", "type": 5, "properties": 1"##),
+        (7, r#""$defs": 1, "$anchor": 1, "minContains": "x", "deprecated": 1"#),
+        (2019, r#""prefixItems": 1, "$dynamicAnchor": 1, "$anchor": "a:b""#),
+        (2020, r#""additionalItems": 5, "$recursiveAnchor": 5, "$anchor": "_a""#),
+    ] {
+        let (text, options) = (draft(of, members), Options::default());
+        let mut loader = Loader::new(&text, &options).unwrap();
+        loader.walk_all(&mut |_, _| {}).unwrap_or_else(|error| panic!("{text}: {error}"));
+    }
+    let (text, options) = (r#"{"id": 1, "x": {"type": 1}}"#, Options::default());
+    Loader::new(text, &options).unwrap().walk_all(&mut |_, _| {}).unwrap();
+    // A resource has a draft of its own.
+    let text = r##"{"$defs": {"a": {"$id": "http://x/a", "then": 1,
+        "$schema": "http://json-schema.org/draft-06/schema#", "items": {"else": 1}}}, "else": 2}"##;
+    assert_eq!(fault(text).pointer(), Some("/else"));
+}
+
+/// Where no keyword puts a schema, it is one if a reference leads there.
+#[test]
+fn targets_of_references_are_checked() {
+    let text = |to: &str| {
+        format!(r##"{{"properties": {{"a": {{"$ref": "{to}"}}}}, "x": {{"y": {{"then": 1}}}}}}"##)
+    };
+    assert_eq!(fault(&text("#/x/y")).pointer(), Some("/x/y/then"));
+    assert!(fault(&text("#/x/z")).to_string().contains("leads nowhere"));
+    let options = Options::default();
+    Loader::new(&text("#"), &options).unwrap().walk_all(&mut |_, _| {}).unwrap();
+}
+
+#[test]
+fn all_that_is_wrong_is_told() {
+    let text = r#"{"then": 5, "properties": {"a": {"type": "strin"}}, "minLength": -1}"#;
+    let error = fault(text);
+    assert_eq!(error.pointer(), Some("/then"));
+    let expected = "the schema has values of the wrong kind:
+  /then: a schema must be an object or a boolean, not 5
+  /properties/a/type: unknown type \"strin\" (did you mean \"string\"?)
+  /minLength: `minLength` must be a non-negative integer, not -1
+";
+    assert!(error.to_string().starts_with(expected), "{error}");
+    let many = format!(r#"{{"required": [{}]}}"#, vec!["1"; 100].join(","));
+    let text = fault(&many).to_string();
+    assert!(text.contains("/required/19: ") && !text.contains("/required/20: "), "{text}");
+    assert!(text.contains("and 80 more"), "{text}");
+    let long =
+        format!(r#"{{"properties": {{"{0}": {{"then": 1}}, "b": 1}}}}"#, "é".repeat(100_000));
+    assert!(fault(&long).to_string().len() < 2_000);
 }
 
 #[test]
