@@ -1,4 +1,4 @@
-//! Sets of numbers, as formulas over intervals and multiples.
+//! Sets of numbers: intervals with formulas over multiples.
 
 use rustc_hash::FxHashMap;
 
@@ -16,23 +16,23 @@ impl Domain for Numbers {
     const NUMBER: u8 = 2;
 
     fn all() -> Self {
-        Self(NumberSet::All)
+        Self(NumberSet::all())
     }
 
     fn nothing() -> Self {
-        Self(NumberSet::Nothing)
+        Self(NumberSet::nothing())
     }
 
     fn is_nothing(&self) -> bool {
-        matches!(self.0, NumberSet::Nothing)
+        self.0.is_nothing()
     }
 
     fn and(self, other: Self, _: &mut Algebra<'_>) -> Result<Self> {
-        Ok(Self(NumberSet::and([self.0, other.0])))
+        Ok(Self(self.0.and(other.0)))
     }
 
     fn or(self, other: Self, _: &mut Algebra<'_>) -> Result<Self> {
-        Ok(Self(NumberSet::or([self.0, other.0])))
+        Ok(Self(self.0.or(other.0)))
     }
 
     fn keyword(
@@ -42,9 +42,9 @@ impl Domain for Numbers {
         positive: bool,
     ) -> Result<Option<Self>> {
         let set = match keyword {
-            Keyword::Types(types) if types.contains(Type::Number) => NumberSet::All,
-            Keyword::Types(types) if types.integer => NumberSet::Integer,
-            Keyword::Types(_) => NumberSet::Nothing,
+            Keyword::Types(types) if types.contains(Type::Number) => NumberSet::all(),
+            Keyword::Types(types) if types.integer => NumberSet::integer(),
+            Keyword::Types(_) => NumberSet::nothing(),
             Keyword::PlainNumbers => {
                 algebra.plain_numbers = true;
                 return Ok(None);
@@ -56,15 +56,9 @@ impl Domain for Numbers {
                 });
                 NumberSet::of(numbers.collect())
             }
-            Keyword::Minimum { bound, exclusive } => {
-                NumberSet::Minimum { bound: bound.clone(), exclusive: *exclusive }
-            }
-            Keyword::Maximum { bound, exclusive } => {
-                NumberSet::Maximum { bound: bound.clone(), exclusive: *exclusive }
-            }
-            Keyword::MultipleOf(step) if step.is_manageable() => {
-                NumberSet::MultipleOf(step.clone())
-            }
+            Keyword::Minimum { bound, exclusive } => NumberSet::minimum(bound.clone(), *exclusive),
+            Keyword::Maximum { bound, exclusive } => NumberSet::maximum(bound.clone(), *exclusive),
+            Keyword::MultipleOf(step) if step.is_manageable() => NumberSet::multiple_of(step),
             Keyword::MultipleOf(step) => {
                 return Err(GrammarError::new(
                     GrammarErrorKind::Limit,
@@ -74,7 +68,7 @@ impl Domain for Numbers {
             }
             _ => return Ok(None),
         };
-        Ok(Some(Self(if positive { set } else { NumberSet::not(set) })))
+        Ok(Some(Self(if positive { set } else { set.not() })))
     }
 
     fn memo(memo: &mut Memo) -> &mut FxHashMap<Key, Self> {

@@ -158,7 +158,7 @@ impl<'a> Emitter<'a> {
     }
 
     fn number(&mut self, set: NumberSet) -> Result<Option<ExprId>> {
-        if matches!(set, NumberSet::Nothing) {
+        if set.is_nothing() {
             return Ok(None);
         }
         let key = (set, self.algebra.plain_numbers);

@@ -7,7 +7,6 @@ use super::super::algebra::{
 };
 use super::Emitter;
 use crate::frontend::json_schema::model::Value;
-use crate::frontend::json_schema::number::NumberSet;
 use crate::grammar::{Member, MemberOrder, Members};
 use crate::index::ExprId;
 
@@ -179,7 +178,7 @@ impl Algebra<'_> {
         let flags = self.evaluate_all::<Flags>(goal)?;
         let mut values: Vec<Value> = flags.members().map(|(value, _)| value).collect();
         let numbers = self.evaluate_all::<Numbers>(goal)?;
-        if !matches!(numbers.0, NumberSet::Nothing) {
+        if !numbers.0.is_nothing() {
             let Some(numbers) = numbers.0.values(MAX_VALUES) else { return Ok(None) };
             values.extend(numbers.into_iter().map(Value::Number));
         }

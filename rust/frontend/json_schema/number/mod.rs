@@ -48,12 +48,12 @@ pub(super) fn expr(
     options: &NumberOptions,
     builder: &mut GrammarBuilder,
 ) -> Result<ExprId, GrammarError> {
-    if *set == NumberSet::All {
+    if set.is_all() {
         return Ok(any_number(options, builder));
     }
     let mut parts = Vec::new();
     for interval in set.intervals() {
-        spell(&interval, options, builder, &mut parts)?;
+        spell(interval, options, builder, &mut parts)?;
     }
     parts.sort_unstable();
     parts.dedup();

@@ -8,6 +8,10 @@ use crate::grammar::{Automaton, AutomatonState};
 
 /// More states than this are too much.
 const MAX_STATES: usize = 20_000;
+/// Formulas are kept flat up to so many parts.
+const MAX_FLAT: usize = 64;
+/// An automaton of more multiples would take too long even with few states.
+const MAX_STEPS: usize = 64;
 
 /// A formula over multiples.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -30,28 +34,52 @@ impl Residue {
         Self::Multiple(Decimal::from_i64(1))
     }
 
-    pub(super) fn and(parts: Vec<Self>) -> Self {
-        Self::join(parts, &Self::All, &Self::Nothing, Self::And)
+    /// Both hold.
+    pub(super) fn and(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::Nothing, _) | (_, Self::Nothing) => Self::Nothing,
+            (Self::All, part) | (part, Self::All) => part.clone(),
+            _ => Self::joined([self, other], true),
+        }
     }
 
-    pub(super) fn or(parts: Vec<Self>) -> Self {
-        Self::join(parts, &Self::Nothing, &Self::All, Self::Or)
+    /// One of them holds.
+    pub(super) fn or(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::All, _) | (_, Self::All) => Self::All,
+            (Self::Nothing, part) | (part, Self::Nothing) => part.clone(),
+            _ => Self::joined([self, other], false),
+        }
     }
 
-    fn join(parts: Vec<Self>, unit: &Self, zero: &Self, make: fn(Vec<Self>) -> Self) -> Self {
+    fn joined(pair: [&Self; 2], and: bool) -> Self {
+        let parts = |of: &'_ Self| match of {
+            Self::And(parts) if and => parts.len(),
+            Self::Or(parts) if !and => parts.len(),
+            _ => 1,
+        };
+        // Longer lists stay as they are: comparing all parts with one another takes too long.
+        let flat = parts(pair[0]) + parts(pair[1]) <= MAX_FLAT;
         let mut kept: Vec<Self> = Vec::new();
-        for part in parts {
-            if part == *zero || kept.contains(&part.clone().negated()) {
-                return zero.clone();
-            }
-            if part != *unit && !kept.contains(&part) {
-                kept.push(part);
+        for part in pair {
+            let parts = match part {
+                Self::And(parts) if and && flat => &parts[..],
+                Self::Or(parts) if !and && flat => &parts[..],
+                part => std::slice::from_ref(part),
+            };
+            for part in parts {
+                if kept.contains(&part.clone().negated()) {
+                    return if and { Self::Nothing } else { Self::All };
+                }
+                if !kept.contains(part) {
+                    kept.push(part.clone());
+                }
             }
         }
         match kept.len() {
-            0 => unit.clone(),
             1 => kept.swap_remove(0),
-            _ => make(kept),
+            _ if and => Self::And(kept),
+            _ => Self::Or(kept),
         }
     }
 
@@ -96,6 +124,9 @@ impl Residue {
     pub(super) fn automaton(&self, fractions: bool) -> Result<Option<Automaton>, GrammarError> {
         let mut steps = Vec::new();
         self.collect_steps(&mut steps);
+        if steps.len() > MAX_STEPS {
+            return Err(too_many(&steps));
+        }
         let machines = steps
             .iter()
             .map(Machine::new)
@@ -142,6 +173,7 @@ impl Residue {
 
     fn collect_steps(&self, steps: &mut Vec<Decimal>) {
         match self {
+            _ if steps.len() > MAX_STEPS => {}
             Self::Multiple(step) if !steps.contains(step) => steps.push(step.clone()),
             Self::And(parts) | Self::Or(parts) => {
                 for part in parts {

@@ -1,41 +1,20 @@
-//! Sets of numbers: formulas, and their normal form of intervals.
+//! Sets of numbers, as lists of intervals.
 //!
-//! Between two neighbouring bounds of a formula only its multiples tell numbers apart. A set is
-//! therefore a list of intervals, ascending, each with a formula over multiples.
+//! Between two neighbouring bounds only multiples tell numbers apart. A set is therefore a list of
+//! intervals, ascending, each with a formula over multiples; joining two lists takes one walk over
+//! both, so that sets of many bounds stay as cheap as their bounds.
 
 use std::rc::Rc;
 
 use super::decimal::Decimal;
 use super::residue::Residue;
 
-/// A set of numbers as a formula.
+/// A set of numbers: intervals, ascending, none of them plainly empty, no two of them plainly one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::frontend::json_schema) enum NumberSet {
-    All,
-    Nothing,
-    /// Whole numbers.
-    Integer,
-    /// From a bound on; exclusive: without the bound.
-    Minimum {
-        bound: Decimal,
-        exclusive: bool,
-    },
-    /// Up to a bound.
-    Maximum {
-        bound: Decimal,
-        exclusive: bool,
-    },
-    /// Multiples of a number greater than 0.
-    MultipleOf(Decimal),
-    /// These numbers: ascending, each once.
-    Values(Rc<[Decimal]>),
-    And(Rc<[NumberSet]>),
-    Or(Rc<[NumberSet]>),
-    Not(Rc<NumberSet>),
-}
+pub(in crate::frontend::json_schema) struct NumberSet(Rc<[Interval]>);
 
 /// Numbers between two bounds for which a formula over multiples holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Interval {
     /// The lower bound and whether it is excluded.
     pub(super) low: Option<(Decimal, bool)>,
@@ -44,92 +23,144 @@ pub(super) struct Interval {
     pub(super) residue: Residue,
 }
 
+/// A place between numbers: before a number, or behind it.
+type Cut<'n> = (&'n Decimal, bool);
+
 impl NumberSet {
-    /// The numbers in all of the sets.
-    pub(in crate::frontend::json_schema) fn and(parts: impl IntoIterator<Item = Self>) -> Self {
-        let mut flat = Vec::new();
-        for part in parts {
-            match part {
-                Self::All => {}
-                Self::Nothing => return Self::Nothing,
-                Self::And(inner) => flat.extend(inner.iter().cloned()),
-                part if flat.contains(&part) => {}
-                part => flat.push(part),
-            }
-        }
-        match flat.len() {
-            0 => Self::All,
-            1 => flat.swap_remove(0),
-            _ => Self::And(flat.into()),
-        }
+    /// All numbers.
+    pub(in crate::frontend::json_schema) fn all() -> Self {
+        Self::between(None, None, Residue::All)
     }
 
-    /// The numbers in any of the sets.
-    pub(in crate::frontend::json_schema) fn or(parts: impl IntoIterator<Item = Self>) -> Self {
-        let (mut flat, mut values) = (Vec::new(), Vec::new());
-        let mut add = |part: Self| match part {
-            Self::Values(more) => values.extend_from_slice(&more),
-            part => flat.push(part),
-        };
-        for part in parts {
-            match part {
-                Self::Nothing => {}
-                Self::All => return Self::All,
-                Self::Or(inner) => inner.iter().cloned().for_each(&mut add),
-                part => add(part),
-            }
-        }
-        if !values.is_empty() {
-            flat.push(Self::of(values));
-        }
-        match flat.len() {
-            0 => Self::Nothing,
-            1 => flat.swap_remove(0),
-            _ => Self::Or(flat.into()),
-        }
+    /// No number.
+    pub(in crate::frontend::json_schema) fn nothing() -> Self {
+        Self(Rc::new([]))
+    }
+
+    /// Whole numbers.
+    pub(in crate::frontend::json_schema) fn integer() -> Self {
+        Self::between(None, None, Residue::integer())
+    }
+
+    /// Multiples of a number greater than 0.
+    pub(in crate::frontend::json_schema) fn multiple_of(step: &Decimal) -> Self {
+        Self::between(None, None, Residue::multiple_of(step))
+    }
+
+    /// From a bound on; exclusive: without the bound.
+    pub(in crate::frontend::json_schema) fn minimum(bound: Decimal, exclusive: bool) -> Self {
+        Self::between(Some((bound, exclusive)), None, Residue::All)
+    }
+
+    /// Up to a bound; exclusive: without the bound.
+    pub(in crate::frontend::json_schema) fn maximum(bound: Decimal, exclusive: bool) -> Self {
+        Self::between(None, Some((bound, exclusive)), Residue::All)
     }
 
     /// These numbers.
     pub(in crate::frontend::json_schema) fn of(mut values: Vec<Decimal>) -> Self {
         values.sort_unstable();
         values.dedup();
-        if values.is_empty() { Self::Nothing } else { Self::Values(values.into()) }
+        let point = |value: Decimal| Interval {
+            low: Some((value.clone(), false)),
+            high: Some((value, false)),
+            residue: Residue::All,
+        };
+        Self(values.into_iter().map(point).collect())
+    }
+
+    fn between(
+        low: Option<(Decimal, bool)>,
+        high: Option<(Decimal, bool)>,
+        residue: Residue,
+    ) -> Self {
+        Self(Rc::new([Interval { low, high, residue }]))
+    }
+
+    /// Whether it is plain that every number belongs to it.
+    pub(in crate::frontend::json_schema) fn is_all(&self) -> bool {
+        matches!(*self.0, [Interval { low: None, high: None, residue: Residue::All }])
+    }
+
+    /// Whether it is plain that no number belongs to it.
+    pub(in crate::frontend::json_schema) fn is_nothing(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The numbers in both sets.
+    pub(in crate::frontend::json_schema) fn and(self, other: Self) -> Self {
+        if self.is_all() || other.is_nothing() {
+            return other;
+        }
+        if other.is_all() || self.is_nothing() {
+            return self;
+        }
+        self.join(&other, Residue::and)
+    }
+
+    /// The numbers in either set.
+    pub(in crate::frontend::json_schema) fn or(self, other: Self) -> Self {
+        if self.is_all() || other.is_nothing() {
+            return self;
+        }
+        if other.is_all() || self.is_nothing() {
+            return other;
+        }
+        self.join(&other, Residue::or)
     }
 
     /// All other numbers.
-    pub(in crate::frontend::json_schema) fn not(set: Self) -> Self {
-        match set {
-            Self::All => Self::Nothing,
-            Self::Nothing => Self::All,
-            Self::Not(inner) => (*inner).clone(),
-            Self::Minimum { bound, exclusive } => Self::Maximum { bound, exclusive: !exclusive },
-            Self::Maximum { bound, exclusive } => Self::Minimum { bound, exclusive: !exclusive },
-            set => Self::Not(Rc::new(set)),
+    pub(in crate::frontend::json_schema) fn not(self) -> Self {
+        self.join(&Self::all(), |own, _| own.clone().negated())
+    }
+
+    /// A set that has, of each number, what `both` makes of what two sets say of it.
+    fn join(&self, other: &Self, both: impl Fn(&Residue, &Residue) -> Residue) -> Self {
+        let (mut left, mut right) = (Walk { rest: &self.0 }, Walk { rest: &other.0 });
+        let mut joined: Vec<Interval> = Vec::new();
+        let mut at: Option<Cut<'_>> = None;
+        loop {
+            let (own, own_end) = left.at(at);
+            let (others, others_end) = right.at(at);
+            let end = [own_end, others_end].into_iter().flatten().min();
+            let mut residue = both(own, others);
+            // The cuts before and behind a number have the number between them.
+            if let (Some((low, false)), Some((high, true))) = (at, end)
+                && low == high
+            {
+                residue = if residue.holds(low) { Residue::All } else { Residue::Nothing };
+            }
+            let low = at.map(|(bound, behind)| (bound.clone(), behind));
+            let high = end.map(|(bound, behind)| (bound.clone(), !behind));
+            let goes_on = joined
+                .last_mut()
+                .is_some_and(|last| last.meets(low.as_ref()) && last.join(&residue, &high));
+            if !goes_on && residue != Residue::Nothing {
+                joined.push(Interval { low, high, residue });
+            }
+            if end.is_none() {
+                return Self(joined.into());
+            }
+            at = end;
         }
     }
 
     /// Whether a number belongs to it.
+    #[cfg(test)]
     pub(super) fn contains(&self, number: &Decimal) -> bool {
-        match self {
-            Self::All => true,
-            Self::Nothing => false,
-            Self::Integer => number.is_integer(),
-            Self::Minimum { bound, exclusive: true } => number > bound,
-            Self::Minimum { bound, exclusive: false } => number >= bound,
-            Self::Maximum { bound, exclusive: true } => number < bound,
-            Self::Maximum { bound, exclusive: false } => number <= bound,
-            Self::MultipleOf(step) => super::residue::is_multiple(number, step),
-            Self::Values(values) => values.binary_search(number).is_ok(),
-            Self::And(parts) => parts.iter().all(|part| part.contains(number)),
-            Self::Or(parts) => parts.iter().any(|part| part.contains(number)),
-            Self::Not(part) => !part.contains(number),
-        }
+        let mut walk = Walk { rest: &self.0 };
+        walk.at(Some((number, false))).0.holds(number)
+    }
+
+    /// The intervals.
+    pub(super) fn intervals(&self) -> &[Interval] {
+        &self.0
     }
 
     /// Whether it is known that no number belongs to it. A "no" may be wrong where it hangs on
     /// multiples.
     pub(in crate::frontend::json_schema) fn is_empty(&self) -> bool {
-        self.intervals().iter().all(|interval| {
+        self.0.iter().all(|interval| {
             let Some((low, high)) = interval.integers() else { return false };
             interval.residue.needs_integers()
                 && low.is_some_and(|low| {
@@ -169,73 +200,31 @@ impl NumberSet {
         }
         (values.len() <= limit).then_some(values)
     }
+}
 
-    /// The set as intervals, ascending, none of them plainly empty.
-    pub(super) fn intervals(&self) -> Vec<Interval> {
-        let mut points = Vec::new();
-        self.collect_points(&mut points);
-        points.sort_unstable();
-        points.dedup();
-        // The open intervals between the points, and the points: index 2i + 1 is point i.
-        let mut found: Vec<Interval> = Vec::new();
-        for index in 0..=2 * points.len() {
-            let at = index / 2;
-            let is_point = index % 2 == 1;
-            let residue = if is_point {
-                if self.contains(&points[at]) { Residue::All } else { Residue::Nothing }
-            } else {
-                self.between(&points, at)
-            };
-            let (low, high) = if is_point {
-                (Some((points[at].clone(), false)), Some((points[at].clone(), false)))
-            } else {
-                let low = at.checked_sub(1).map(|at| (points[at].clone(), true));
-                (low, points.get(at).map(|point| (point.clone(), true)))
-            };
-            if let Some(last) = found.last_mut()
-                && last.meets(low.as_ref())
-                && last.join(&residue, is_point, high.clone())
-            {
-                continue;
-            }
-            if residue != Residue::Nothing {
-                found.push(Interval { low, high, residue });
-            }
-        }
-        found
-    }
+/// Goes through a set from the least number up.
+struct Walk<'n> {
+    rest: &'n [Interval],
+}
 
-    fn collect_points(&self, points: &mut Vec<Decimal>) {
-        match self {
-            Self::Minimum { bound, .. } | Self::Maximum { bound, .. } => points.push(bound.clone()),
-            Self::Values(values) => points.extend_from_slice(values),
-            Self::And(parts) | Self::Or(parts) => {
-                parts.iter().for_each(|part| part.collect_points(points));
+impl<'n> Walk<'n> {
+    /// What the set says of the numbers behind a place (`None` before all of them), and the next
+    /// place where it says something else, if there is one. Places only ascend.
+    fn at(&mut self, place: Option<Cut<'_>>) -> (&'n Residue, Option<Cut<'n>>) {
+        const NOTHING: &Residue = &Residue::Nothing;
+        let cut = |bound: &'n (Decimal, bool), behind: bool| (&bound.0, behind);
+        while let [first, rest @ ..] = self.rest {
+            let low = first.low.as_ref().map(|low| cut(low, low.1));
+            if low.is_some() && low > place {
+                return (NOTHING, low);
             }
-            Self::Not(part) => part.collect_points(points),
-            Self::All | Self::Nothing | Self::Integer | Self::MultipleOf(_) => {}
+            let high = first.high.as_ref().map(|high| cut(high, !high.1));
+            if high.is_none() || high > place {
+                return (&first.residue, high);
+            }
+            self.rest = rest;
         }
-    }
-
-    /// What is left of the formula above `points[at - 1]` and below `points[at]`.
-    fn between(&self, points: &[Decimal], at: usize) -> Residue {
-        let above = |bound: &Decimal| at > 0 && points[at - 1] >= *bound;
-        let truth = |holds: bool| if holds { Residue::All } else { Residue::Nothing };
-        match self {
-            Self::All => Residue::All,
-            Self::Nothing | Self::Values(_) => Residue::Nothing,
-            Self::Integer => Residue::multiple_of(&Decimal::from_i64(1)),
-            Self::Minimum { bound, .. } => truth(above(bound)),
-            Self::Maximum { bound, .. } => truth(!above(bound)),
-            Self::MultipleOf(step) => Residue::multiple_of(step),
-            Self::And(parts) => {
-                Residue::and(parts.iter().map(|part| part.between(points, at)).collect())
-            }
-            Self::Or(parts) => {
-                Residue::or(parts.iter().map(|part| part.between(points, at)).collect())
-            }
-            Self::Not(part) => part.between(points, at).negated(),
-        }
+        (NOTHING, None)
     }
 }
 
@@ -250,12 +239,13 @@ impl Interval {
 
     /// Goes on with what follows, if that is the same set: a point belongs to what is beside it if
     /// the formula says the same of it.
-    fn join(&mut self, residue: &Residue, is_point: bool, high: Option<(Decimal, bool)>) -> bool {
-        let joins = if is_point {
-            high.as_ref()
-                .is_some_and(|(point, _)| *residue == Residue::All && self.residue.holds(point))
-        } else if self.residue == *residue {
+    fn join(&mut self, residue: &Residue, high: &Option<(Decimal, bool)>) -> bool {
+        let joins = if self.residue == *residue {
             true
+        } else if let (Some((end, true)), Some((point, false))) = (&self.high, high)
+            && end == point
+        {
+            *residue == Residue::All && self.residue.holds(point)
         } else if let (Some((low, false)), Some((end, false))) = (&self.low, &self.high)
             && low == end
             && residue.holds(low)
@@ -267,7 +257,7 @@ impl Interval {
             false
         };
         if joins {
-            self.high = high;
+            self.high.clone_from(high);
         }
         joins
     }
