@@ -113,6 +113,10 @@ impl Domain for Items {
         self.0.is_empty()
     }
 
+    fn is_single(&self) -> bool {
+        self.0.len() <= 1
+    }
+
     fn and(self, other: Self, algebra: &mut Algebra<'_>) -> Result<Self> {
         intersection(self.0, other.0, algebra).map(Self)
     }

@@ -5,6 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::fold::Fold;
 use super::{Algebra, Flags, Items, MAX_DEPTH, Numbers, Properties, Result, Signed, Strings};
 use crate::error::{GrammarError, GrammarErrorKind};
 use crate::frontend::json_schema::model::{Keyword, Schema};
@@ -21,6 +22,11 @@ pub(in crate::frontend::json_schema) trait Domain: Clone {
     fn nothing() -> Self;
     /// Whether it is plain that there is no value.
     fn is_nothing(&self) -> bool;
+    /// Whether it is one conjunction, or a formula: then putting it beside others makes no more
+    /// alternatives.
+    fn is_single(&self) -> bool {
+        true
+    }
     /// The values in both sets.
     fn and(self, other: Self, algebra: &mut Algebra<'_>) -> Result<Self>;
     /// The values in either set.
@@ -99,16 +105,30 @@ pub(in crate::frontend::json_schema) trait Domain: Clone {
         schemas: &[SchemaId],
         collect: bool,
     ) -> Result<Self> {
-        let (mut seen, mut not_seen, mut not_twice) = (Self::nothing(), Self::all(), Self::all());
-        for &schema in schemas {
-            let yes: Self = algebra.evaluate(Signed::yes(schema), collect)?;
-            let no: Self = algebra.evaluate(Signed::no(schema), collect)?;
-            let new = not_seen.clone().or(no.clone(), algebra)?;
-            not_twice = not_twice.and(new, algebra)?;
-            seen = seen.or(yes, algebra)?;
-            not_seen = not_seen.and(no, algebra)?;
+        Ok(Self::none_and_one(algebra, schemas, collect)?.1)
+    }
+
+    /// The values for which none of some schemas holds, and those for which exactly one does.
+    fn none_and_one(
+        algebra: &mut Algebra<'_>,
+        schemas: &[SchemaId],
+        collect: bool,
+    ) -> Result<(Self, Self)> {
+        match schemas {
+            [] => Ok((Self::all(), Self::nothing())),
+            &[schema] => {
+                let no = algebra.evaluate(Signed::no(schema), collect)?;
+                Ok((no, algebra.evaluate(Signed::yes(schema), collect)?))
+            }
+            _ => {
+                let (left, right) = schemas.split_at(schemas.len() / 2);
+                let left = Self::none_and_one(algebra, left, collect)?;
+                let right = Self::none_and_one(algebra, right, collect)?;
+                let one = left.1.and(right.0.clone(), algebra)?;
+                let other = right.1.and(left.0.clone(), algebra)?;
+                Ok((left.0.and(right.0, algebra)?, one.or(other, algebra)?))
+            }
         }
-        seen.and(not_twice, algebra)
     }
 
     /// Where known sets are kept.
@@ -175,15 +195,14 @@ impl Algebra<'_> {
         &mut self,
         goal: &[Signed],
     ) -> Result<D> {
-        let mut set = D::all();
+        let mut fold = Fold::intersection();
         for &part in goal {
-            if set.is_nothing() {
-                break;
-            }
             let part = self.evaluate(part, false)?;
-            set = set.and(part, self)?;
+            if fold.push(part, self)? {
+                return Ok(D::nothing());
+            }
         }
-        Ok(set)
+        Ok(fold.take(self)?.unwrap_or_else(D::all))
     }
 
     /// What a schema's own keywords say comes before what it takes from others, so that the order
@@ -279,24 +298,23 @@ impl Algebra<'_> {
     }
 
     fn each<D: Domain>(&mut self, parts: &[SchemaId], positive: bool, collect: bool) -> Result<D> {
-        let mut set = D::all();
+        let mut fold = Fold::intersection();
         for &schema in parts {
-            if set.is_nothing() {
-                break;
-            }
             let part = self.evaluate(Signed { schema, positive }, collect)?;
-            set = set.and(part, self)?;
+            if fold.push(part, self)? {
+                return Ok(D::nothing());
+            }
         }
-        Ok(set)
+        Ok(fold.take(self)?.unwrap_or_else(D::all))
     }
 
     fn some<D: Domain>(&mut self, parts: &[SchemaId], positive: bool, collect: bool) -> Result<D> {
-        let mut set = D::nothing();
+        let mut fold = Fold::union();
         for &schema in parts {
             let part = self.evaluate(Signed { schema, positive }, collect)?;
-            set = set.or(part, self)?;
+            fold.push(part, self)?;
         }
-        Ok(set)
+        Ok(fold.take(self)?.unwrap_or_else(D::nothing))
     }
 
     /// `anyOf` where it matters which of the schemas hold: every selection of them. That the others
@@ -313,15 +331,25 @@ impl Algebra<'_> {
 
     /// None of the schemas holds, or more than one.
     fn not_one_of<D: Domain>(&mut self, parts: &[SchemaId]) -> Result<D> {
-        let (mut seen, mut twice) = (D::nothing(), D::nothing());
-        for &schema in parts {
-            let part: D = self.evaluate(Signed::yes(schema), false)?;
-            let both = seen.clone().and(part.clone(), self)?;
-            twice = twice.or(both, self)?;
-            seen = seen.or(part, self)?;
-        }
+        let twice: D = self.one_and_more(parts)?.1;
         let none = self.each(parts, false, false)?;
         twice.or(none, self)
+    }
+
+    /// The values for which one of the schemas holds at least, and those for which two do.
+    fn one_and_more<D: Domain>(&mut self, parts: &[SchemaId]) -> Result<(D, D)> {
+        match parts {
+            [] => Ok((D::nothing(), D::nothing())),
+            &[schema] => Ok((self.evaluate(Signed::yes(schema), false)?, D::nothing())),
+            _ => {
+                let (left, right) = parts.split_at(parts.len() / 2);
+                let left: (D, D) = self.one_and_more(left)?;
+                let right: (D, D) = self.one_and_more(right)?;
+                let both = left.0.clone().and(right.0.clone(), self)?;
+                let more = left.1.or(right.1, self)?.or(both, self)?;
+                Ok((left.0.or(right.0, self)?, more))
+            }
+        }
     }
 }
 

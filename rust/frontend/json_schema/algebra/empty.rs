@@ -88,11 +88,18 @@ impl Algebra<'_> {
         if shape.max.is_some_and(|max| least > max) {
             return Ok(true);
         }
+        let mut by_name: FxHashMap<&str, Vec<Signed>> = FxHashMap::default();
+        if !shape.required.is_empty() {
+            for (name, value) in &shape.named {
+                by_name.entry(name).or_default().push(*value);
+            }
+        }
         for name in &shape.required {
             if !self.is_name_allowed(shape, name)? {
                 return Ok(true);
             }
-            let parts = self.value_of(shape, &Known::Name(name))?;
+            let mut parts = by_name.remove(&**name).unwrap_or_default();
+            parts.extend(self.wide_values(shape, &Known::Name(name))?);
             if self.is_empty_conjunction(parts)? {
                 return Ok(true);
             }
@@ -111,13 +118,10 @@ impl Algebra<'_> {
     }
 
     /// What the value of a property must be.
-    fn value_of(&mut self, shape: &Shape, name: &Known<'_>) -> Result<Vec<Signed>> {
-        let mut parts = Vec::new();
-        if let Known::Name(name) = name {
-            let of_name = shape.named.iter().filter(|(known, _)| &**known == *name);
-            parts.extend(of_name.map(|&(_, value)| value));
-        }
-        parts.extend(self.wide_values(shape, name)?);
+    fn value_of(&mut self, shape: &Shape, name: &str) -> Result<Vec<Signed>> {
+        let of_name = shape.named.iter().filter(|(known, _)| &**known == name);
+        let mut parts: Vec<Signed> = of_name.map(|&(_, value)| value).collect();
+        parts.extend(self.wide_values(shape, &Known::Name(name))?);
         Ok(parts)
     }
 
@@ -247,7 +251,7 @@ impl Algebra<'_> {
             if !shape.required.iter().any(|name| &**name == tag) {
                 return Ok(None);
             }
-            let parts = self.value_of(shape, &Known::Name(tag))?;
+            let parts = self.value_of(shape, tag)?;
             let open = std::mem::take(&mut self.open);
             self.empty.level += 1;
             let found = self.only_words(&parts);

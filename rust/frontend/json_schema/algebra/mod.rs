@@ -22,7 +22,9 @@ mod arrays;
 mod domain;
 mod empty;
 mod flags;
+mod fold;
 mod goals;
+mod lists;
 mod names;
 mod numbers;
 mod objects;
@@ -85,6 +87,7 @@ pub(super) struct Algebra<'a> {
     empty: empty::Emptiness,
     patterns: FxHashMap<Rc<str>, Option<ExprId>>,
     formats: FxHashMap<Rc<str>, Option<ExprId>>,
+    lists: lists::Lists,
     merges: usize,
     /// Whether whole numbers are written without fraction and exponent (draft 4).
     pub(super) plain_numbers: bool,
@@ -110,6 +113,7 @@ impl<'a> Algebra<'a> {
             empty: empty::Emptiness::default(),
             patterns: FxHashMap::default(),
             formats: FxHashMap::default(),
+            lists: lists::Lists::default(),
             merges: 0,
             plain_numbers: false,
             unsupported: Vec::new(),

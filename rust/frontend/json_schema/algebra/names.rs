@@ -33,6 +33,20 @@ pub(in crate::frontend::json_schema) enum Known<'a> {
 }
 
 impl Names {
+    /// The names in none of some sets.
+    pub(super) fn rest(sets: &[Self]) -> Self {
+        if sets.is_empty() {
+            return Self::All;
+        }
+        let single = |set: &Self| match set {
+            Self::One(name) => Some(Rc::clone(name)),
+            _ => None,
+        };
+        let words: Rc<[Rc<str>]> = sets.iter().filter_map(single).collect();
+        let others = sets.iter().filter(|set| !matches!(set, Self::One(_))).cloned();
+        Self::Rest(others.chain([Self::In(Strings::Words(words))]).collect())
+    }
+
     /// Whether a name belongs to it.
     pub(in crate::frontend::json_schema) fn contains(
         &self,
@@ -46,7 +60,7 @@ impl Names {
             (&Self::Pattern(pattern), name) => name.matches(pattern, algebra)?,
             (Self::Others(names, patterns), name) => {
                 if let Known::Name(name) = name
-                    && names.iter().any(|(known, _)| &**known == *name)
+                    && algebra.lists.has(names, name, |(known, _)| known)
                 {
                     return Ok(false);
                 }

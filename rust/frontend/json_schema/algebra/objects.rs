@@ -142,6 +142,10 @@ impl Domain for Properties {
         self.0.is_empty()
     }
 
+    fn is_single(&self) -> bool {
+        self.0.len() <= 1
+    }
+
     fn and(self, other: Self, algebra: &mut Algebra<'_>) -> Result<Self> {
         intersection(self.0, other.0, algebra).map(Self)
     }
@@ -244,10 +248,7 @@ impl Domain for Properties {
         let mut shapes = Vec::new();
         for shape in &*self.0 {
             let mut shape = shape.clone();
-            let rest = match &shape.evaluated[..] {
-                [] => Names::All,
-                evaluated => Names::Rest(evaluated.into()),
-            };
+            let rest = Names::rest(&shape.evaluated);
             if positive {
                 shape.wide.push((rest, Signed::yes(value)));
                 shape.evaluated = vec![Names::All];
@@ -291,7 +292,10 @@ impl Domain for Properties {
 fn without_special_cases(shapes: Vec<Shape>) -> Vec<Shape> {
     /// More are not compared with each other.
     const MAX_COMPARED: usize = 256;
-    if shapes.len() > MAX_COMPARED {
+    /// Nor shapes of more properties.
+    const MAX_NAMES: usize = 10_000;
+    let named: usize = shapes.iter().map(|shape| 1 + shape.named.len()).sum();
+    if shapes.len() > MAX_COMPARED || named > MAX_NAMES {
         return shapes;
     }
     let mut kept: Vec<Shape> = Vec::new();
@@ -306,12 +310,8 @@ fn without_special_cases(shapes: Vec<Shape>) -> Vec<Shape> {
 }
 
 fn required<'n>(names: impl IntoIterator<Item = &'n Rc<str>>) -> Shape {
-    let mut required: Vec<Rc<str>> = Vec::new();
-    for name in names {
-        if !required.contains(name) {
-            required.push(Rc::clone(name));
-        }
-    }
+    let mut seen: FxHashSet<&str> = FxHashSet::default();
+    let required = names.into_iter().filter(|name| seen.insert(name)).cloned().collect();
     Shape { required, ..Shape::default() }
 }
 

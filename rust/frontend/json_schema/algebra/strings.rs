@@ -50,8 +50,8 @@ impl Strings {
     /// Whether a string belongs to it.
     pub(super) fn contains(&self, word: &str, algebra: &mut Algebra<'_>) -> Result<bool> {
         match self {
-            Self::Words(words) => Ok(words.iter().any(|known| &**known == word)),
-            Self::Except(words) => Ok(!words.iter().any(|known| &**known == word)),
+            Self::Words(words) => Ok(algebra.lists.has(words, word, |known| known)),
+            Self::Except(words) => Ok(!algebra.lists.has(words, word, |known| known)),
             &Self::Regular(expr) => {
                 algebra.languages.matches(&algebra.builder, expr, word.as_bytes())
             }
