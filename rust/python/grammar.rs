@@ -91,7 +91,7 @@ impl PyGrammar {
         text_signature = "(schema, *, whitespace='flexible', separators=None, indent=None, \
             property_order='schema', additional_properties=True, escapes='minimal', \
             max_number_digits=40, integer_fractions=True, formats=True, unsupported='reject', \
-            resources=None)"
+            resources=None, limits=None)"
     )]
     /// A grammar for the JSON texts whose value is valid under a schema.
     ///
@@ -106,6 +106,7 @@ impl PyGrammar {
     /// formats: whether `format` constrains.
     /// unsupported: "reject" what can't be enforced, or "ignore" it (see `ignored_keywords`).
     /// resources: schemas that references may lead to, by absolute URI.
+    /// limits: how much a schema may ask for, by the names that `LimitError`s tell.
     ///
     /// Raises `GrammarError` with the JSON pointer of what is wrong, `LimitError` past a limit. The
     /// reference is in the package's stub, docs/json-schema.md says what each keyword means.
@@ -114,8 +115,9 @@ impl PyGrammar {
         schema: &Bound<'_, PyAny>,
         arguments: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let language = Language::JsonSchema(Box::new(options(arguments)?));
-        Self::build(class.py(), Source { text: schema_text(schema)?, language })
+        let options = options(arguments)?;
+        let text = schema_text(schema, &options.limits)?;
+        Self::build(class.py(), Source { text, language: Language::JsonSchema(Box::new(options)) })
     }
 
     #[staticmethod]
@@ -125,14 +127,14 @@ impl PyGrammar {
         text_signature = "(schema, *, whitespace='flexible', separators=None, indent=None, \
             property_order='schema', additional_properties=True, escapes='minimal', \
             max_number_digits=40, integer_fractions=True, formats=True, unsupported='reject', \
-            resources=None)"
+            resources=None, limits=None)"
     )]
     fn report<'py>(
         schema: &Bound<'py, PyAny>,
         arguments: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = options(arguments)?;
-        let text = schema_text(schema)?;
+        let text = schema_text(schema, &options.limits)?;
         let findings = enter(schema.py(), || json_schema::report(&text, &options))?;
         schema_report(schema.py(), &findings, options.reject_unsupported)
     }

@@ -18,16 +18,11 @@ use rustc_hash::FxHashSet;
 
 use super::arguments::type_name;
 use crate::error::{GrammarError, GrammarErrorKind};
-
-/// Containers inside one another; also how what contains itself comes to an end.
-const MAX_NESTING: usize = 100_000;
-
-/// Bytes of the text. Few objects can stand for a long text if they occur in many places.
-const MAX_TEXT: usize = 16 << 20;
+use crate::frontend::json_schema::{Limit, Limits};
 
 /// The JSON text of a value, without white space.
-pub(super) fn json_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
-    let mut writer = Writer { text: String::with_capacity(1024), open: Vec::new() };
+pub(super) fn json_text(value: &Bound<'_, PyAny>, limits: &Limits) -> PyResult<String> {
+    let mut writer = Writer { text: String::with_capacity(1024), open: Vec::new(), limits };
     writer.value(value.clone())?;
     while let Some(next) = writer.advance()? {
         writer.value(next)?;
@@ -35,8 +30,9 @@ pub(super) fn json_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(writer.text)
 }
 
-struct Writer<'py> {
+struct Writer<'py, 'l> {
     text: String,
+    limits: &'l Limits,
     /// The containers around the place, from the outermost in.
     open: Vec<Open<'py>>,
 }
@@ -56,7 +52,7 @@ enum Open<'py> {
     },
 }
 
-impl<'py> Writer<'py> {
+impl<'py> Writer<'py, '_> {
     /// Writes a scalar or the beginning of a container.
     fn value(&mut self, value: Bound<'py, PyAny>) -> PyResult<()> {
         if let Ok(string) = value.cast::<PyString>() {
@@ -93,7 +89,10 @@ impl<'py> Writer<'py> {
                 }
             }
         };
-        if self.open.len() == MAX_NESTING || self.text.len() > MAX_TEXT {
+        // What contains itself comes to an end here, and few objects that stand for a long text.
+        if self.open.len() == self.limits.get(Limit::Nesting)
+            || self.text.len() > self.limits.get(Limit::TextBytes)
+        {
             return Err(self.too_much(&open));
         }
         self.text.push(if matches!(open, Open::Object { .. }) { '{' } else { '[' });
@@ -152,8 +151,8 @@ impl<'py> Writer<'py> {
                 "a string is not valid Unicode: it holds a lone surrogate (U+D800 to U+DFFF)",
             ));
         };
-        if self.text.len() + string.len() > MAX_TEXT {
-            return Err(self.at(GrammarErrorKind::Limit, too_long()));
+        if self.text.len() + string.len() > self.limits.get(Limit::TextBytes) {
+            return Err(self.too_long());
         }
         self.text.push('"');
         let mut plain = 0;
@@ -238,11 +237,22 @@ impl<'py> Writer<'py> {
                 .with_hint("give it a name in $defs and refer to that with $ref")
                 .at_pointer(pointer(&self.open[..level]))
                 .into(),
-            None if self.open.len() == MAX_NESTING => {
-                GrammarError::new(GrammarErrorKind::Limit, too_deep()).into()
+            None if self.text.len() > self.limits.get(Limit::TextBytes) => self.too_long(),
+            None => {
+                let deepest = self.limits.get(Limit::Nesting);
+                let message = format!("arrays and objects nest deeper than {deepest}");
+                self.exceeded(Limit::Nesting, message)
             }
-            None => self.at(GrammarErrorKind::Limit, too_long()),
         }
+    }
+
+    fn too_long(&self) -> PyErr {
+        let most = self.limits.get(Limit::TextBytes);
+        self.exceeded(Limit::TextBytes, format!("the schema's text is longer than {most} bytes"))
+    }
+
+    fn exceeded(&self, limit: Limit, message: String) -> PyErr {
+        self.limits.exceeded(limit, message, "").at_pointer(pointer(&self.open)).into()
     }
 }
 
@@ -278,12 +288,4 @@ fn pointer(open: &[Open<'_>]) -> String {
         }
     }
     pointer
-}
-
-fn too_long() -> String {
-    format!("the schema's text is longer than {MAX_TEXT} bytes")
-}
-
-fn too_deep() -> String {
-    format!("the schema's arrays and objects nest deeper than {MAX_NESTING}")
 }

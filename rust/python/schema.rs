@@ -5,20 +5,20 @@ use pyo3::types::{PyBool, PyDict, PyList, PyMapping, PyString};
 
 use super::arguments::grammar_text;
 use super::json_text::json_text;
-use crate::frontend::json_schema::{Finding, Status};
+use crate::frontend::json_schema::{Finding, Limits, Status};
 
 /// The JSON text of a schema: a text itself, a mapping, a bool, or a type that pydantic knows.
-pub(super) fn schema_text(schema: &Bound<'_, PyAny>) -> PyResult<String> {
+pub(super) fn schema_text(schema: &Bound<'_, PyAny>, limits: &Limits) -> PyResult<String> {
     if schema.is_instance_of::<PyString>() {
         grammar_text("schema", schema)
     } else if schema.is_instance_of::<PyDict>()
         || schema.is_instance_of::<PyBool>()
         || schema.cast::<PyMapping>().is_ok()
     {
-        json_text(schema)
+        json_text(schema, limits)
     } else {
         let types = schema.py().import("earmark.schema_types")?;
-        json_text(&types.getattr("schema_of")?.call1((schema,))?)
+        json_text(&types.getattr("schema_of")?.call1((schema,))?, limits)
     }
 }
 

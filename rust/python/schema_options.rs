@@ -9,11 +9,11 @@ use pyo3::types::{PyBool, PyDict, PyMapping, PyString, PyTuple};
 
 use super::arguments::{count, grammar_text, type_name};
 use super::schema::schema_text;
-use crate::frontend::json_schema::{Escapes, Options, PropertyOrder, Whitespace};
+use crate::frontend::json_schema::{Escapes, Limit, Limits, Options, PropertyOrder, Whitespace};
 use crate::frontend::suggest::closest;
 
 /// All of them, in the order of the signature.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "whitespace",
     "separators",
     "indent",
@@ -25,6 +25,7 @@ const NAMES: [&str; 11] = [
     "formats",
     "unsupported",
     "resources",
+    "limits",
 ];
 
 /// Blanks a level; no one reads deeper ones.
@@ -37,6 +38,9 @@ pub(super) fn options(given: Option<&Bound<'_, PyDict>>) -> PyResult<Options> {
     let mut options = Options::default();
     let Some(given) = given else { return Ok(options) };
     let mut layout = LayoutArguments::default();
+    if let Some(value) = given.get_item("limits")? {
+        options.limits = limits(&value)?;
+    }
     for (name, value) in given {
         let name = name.cast_into::<PyString>()?;
         match name.to_str()? {
@@ -61,7 +65,9 @@ pub(super) fn options(given: Option<&Bound<'_, PyDict>>) -> PyResult<Options> {
                 let ways = [("reject", true), ("ignore", false)];
                 options.reject_unsupported = choice("unsupported", &value, &ways)?;
             }
-            "resources" => options.resources = resources(&value)?,
+            "resources" => options.resources = resources(&value, &options.limits)?,
+            // Read above: the limits hold for resources as well.
+            "limits" => {}
             other => return Err(unknown(other)),
         }
     }
@@ -104,6 +110,13 @@ pub(super) fn keywords<'py>(py: Python<'py>, options: &Options) -> PyResult<Boun
         resources.set_item(uri, text)?;
     }
     keywords.set_item("resources", resources)?;
+    let (usual, limits) = (Limits::default(), PyDict::new(py));
+    for &limit in Limit::ALL {
+        if options.limits.get(limit) != usual.get(limit) {
+            limits.set_item(limit.name(), options.limits.get(limit))?;
+        }
+    }
+    keywords.set_item("limits", limits)?;
     Ok(keywords)
 }
 
@@ -190,7 +203,7 @@ fn digits(value: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     }
 }
 
-fn resources(value: &Bound<'_, PyAny>) -> PyResult<Vec<(String, String)>> {
+fn resources(value: &Bound<'_, PyAny>, limits: &Limits) -> PyResult<Vec<(String, String)>> {
     if value.is_none() {
         return Ok(Vec::new());
     }
@@ -205,10 +218,47 @@ fn resources(value: &Bound<'_, PyAny>) -> PyResult<Vec<(String, String)>> {
         let (uri, schema) =
             entry.cast_into::<PyTuple>()?.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
         let uri = grammar_text("a URI of resources", &uri)?;
-        let text = schema_text(&schema)?;
+        let text = schema_text(&schema, limits)?;
         resources.push((uri, text));
     }
     Ok(resources)
+}
+
+/// Limits by name; those that are not named are as usual.
+fn limits(value: &Bound<'_, PyAny>) -> PyResult<Limits> {
+    let mut limits = Limits::default();
+    if value.is_none() {
+        return Ok(limits);
+    }
+    let Ok(mapping) = value.cast::<PyMapping>() else {
+        return Err(PyTypeError::new_err(format!(
+            "limits map names to numbers, which {} does not",
+            type_name(value)
+        )));
+    };
+    for entry in mapping.items()? {
+        let (name, value) =
+            entry.cast_into::<PyTuple>()?.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
+        let name = grammar_text("the name of a limit", &name)?;
+        let known = || Limit::ALL.iter().map(|limit| limit.name());
+        let Some(&limit) = Limit::ALL.iter().find(|limit| limit.name() == name) else {
+            let known = match closest(&name, known()) {
+                Some(near) => format!("did you mean {near:?}?"),
+                None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
+            };
+            return Err(PyValueError::new_err(format!("no limit has the name {name:?}; {known}")));
+        };
+        match count(&format!("the limit {name:?}"), &value)? {
+            Some(number) if (1..=limit.most()).contains(&number) => limits.set(limit, number),
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "the limit {name:?} is 1 to {}, not {value}",
+                    limit.most()
+                )));
+            }
+        }
+    }
+    Ok(limits)
 }
 
 fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {

@@ -14,12 +14,14 @@
 mod algebra;
 mod emit;
 mod format;
+mod limits;
 mod load;
 mod model;
 mod number;
 mod options;
 mod pattern;
 
+pub use limits::{Limit, Limits};
 pub use options::{Escapes, FLEXIBLE, Options, PropertyOrder, Whitespace};
 
 use std::collections::HashMap;

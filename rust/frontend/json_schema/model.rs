@@ -146,6 +146,11 @@ impl Schema {
         Self { pointer: Pointer::default(), keywords }
     }
 
+    /// Its place, if it stands in a document.
+    pub(super) fn place(&self) -> Option<String> {
+        self.pointer.is_known().then(|| self.pointer.to_string())
+    }
+
     /// The place of a keyword.
     pub(super) fn pointer_to(&self, keyword: &str) -> String {
         if keyword.is_empty() {

@@ -1,5 +1,7 @@
 //! What of validation a grammar narrows, each with a name; what it takes beside the schema.
 
+use super::limits::Limits;
+
 /// How a schema becomes a grammar. The default of each is what most models write.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent switches, each named")]
@@ -24,6 +26,8 @@ pub struct Options {
     pub reject_unsupported: bool,
     /// Documents that references may lead to: absolute URI and JSON text of each.
     pub resources: Vec<(String, String)>,
+    /// How much the schema may ask for.
+    pub limits: Limits,
 }
 
 impl Default for Options {
@@ -38,6 +42,7 @@ impl Default for Options {
             formats: true,
             reject_unsupported: true,
             resources: Vec::new(),
+            limits: Limits::default(),
         }
     }
 }

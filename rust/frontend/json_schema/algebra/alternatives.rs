@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use super::{Algebra, MAX_ALTERNATIVES, Result};
-use crate::error::{GrammarError, GrammarErrorKind};
+use super::{Algebra, Result};
+use crate::frontend::json_schema::limits::Limit;
 
 /// A conjunction, one of several in a list.
 pub(super) trait Alternative: Clone {
@@ -11,6 +11,8 @@ pub(super) trait Alternative: Clone {
     fn is_any(&self) -> bool;
     /// Whether it says that parts have been evaluated.
     fn is_annotated(&self) -> bool;
+    /// How much there is to copy.
+    fn size(&self) -> usize;
     /// The same without what has been evaluated.
     fn without_annotations(&self) -> Self;
     /// What holds for both.
@@ -30,15 +32,21 @@ pub(super) trait Alternative: Clone {
 }
 
 /// A list of alternatives, as long as it may be.
-pub(super) fn limited<T>(alternatives: Vec<T>) -> Result<Rc<[T]>> {
-    if alternatives.len() > MAX_ALTERNATIVES {
-        return Err(GrammarError::new(
-            GrammarErrorKind::Limit,
-            format!("an object or array has more than {MAX_ALTERNATIVES} alternatives"),
-        )
-        .with_hint("say the same with fewer alternatives side by side"));
-    }
+pub(super) fn limited<T>(alternatives: Vec<T>, algebra: &Algebra<'_>) -> Result<Rc<[T]>> {
+    check_count(alternatives.len(), algebra)?;
     Ok(alternatives.into())
+}
+
+/// Whether there may be so many alternatives.
+pub(super) fn check_count(count: usize, algebra: &Algebra<'_>) -> Result<()> {
+    let limits = &algebra.options.limits;
+    let most = limits.get(Limit::Alternatives);
+    if count <= most {
+        return Ok(());
+    }
+    let message = format!("an object or array has more than {most} alternatives");
+    let advice = "say the same with fewer alternatives side by side";
+    Err(limits.exceeded(Limit::Alternatives, message, advice))
 }
 
 /// The alternatives that are not known to be empty.
@@ -46,13 +54,14 @@ pub(super) fn possible<T: Alternative>(
     alternatives: Vec<T>,
     algebra: &mut Algebra<'_>,
 ) -> Result<Rc<[T]>> {
+    check_count(alternatives.len(), algebra)?;
     let mut kept = Vec::new();
     for alternative in alternatives {
         if !alternative.is_empty(algebra)? {
             kept.push(alternative);
         }
     }
-    limited(kept)
+    limited(kept, algebra)
 }
 
 /// What belongs to both sets.
@@ -72,18 +81,22 @@ pub(super) fn intersection<T: Alternative>(
     let mut both = Vec::new();
     for one in &*left {
         for other in &*right {
-            algebra.count_merge()?;
+            algebra.count_merge(one.size() + other.size())?;
             let merged = one.merge(&other.news(one, algebra)?);
             if !merged.is_empty(algebra)? {
                 both.push(merged);
             }
         }
     }
-    limited(T::reduce(both))
+    limited(T::reduce(both), algebra)
 }
 
 /// What belongs to either set.
-pub(super) fn union<T: Alternative>(left: Rc<[T]>, right: Rc<[T]>) -> Result<Rc<[T]>> {
+pub(super) fn union<T: Alternative>(
+    left: Rc<[T]>,
+    right: Rc<[T]>,
+    algebra: &Algebra<'_>,
+) -> Result<Rc<[T]>> {
     if left.is_empty() {
         return Ok(right);
     }
@@ -98,7 +111,8 @@ pub(super) fn union<T: Alternative>(left: Rc<[T]>, right: Rc<[T]>) -> Result<Rc<
             }
         }
     }
-    limited(left.iter().chain(&*right).cloned().collect())
+    check_count(left.len() + right.len(), algebra)?;
+    Ok(left.iter().chain(&*right).cloned().collect())
 }
 
 /// Whether something may belong to both sets.
@@ -109,7 +123,7 @@ pub(super) fn meet<T: Alternative>(
 ) -> Result<bool> {
     for one in left {
         for other in right {
-            algebra.count_merge()?;
+            algebra.count_merge(one.size() + other.size())?;
             if !one.merge(other).is_empty(algebra)? {
                 return Ok(true);
             }

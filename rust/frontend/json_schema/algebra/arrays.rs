@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::alternatives::{
-    Alternative, intersection, limited, meet, possible, union, without_annotations,
+    Alternative, check_count, intersection, limited, meet, possible, union, without_annotations,
 };
 use super::domain::{Domain, Key, Memo};
 use super::{Algebra, Result, Signed};
@@ -70,6 +70,10 @@ impl Alternative for List {
         self.evaluated > 0 || !self.evaluated_if.is_empty()
     }
 
+    fn size(&self) -> usize {
+        1 + self.rules.len() + self.contains.len() + self.evaluated_if.len()
+    }
+
     fn without_annotations(&self) -> Self {
         Self { evaluated: 0, evaluated_if: Vec::new(), ..self.clone() }
     }
@@ -121,8 +125,8 @@ impl Domain for Items {
         intersection(self.0, other.0, algebra).map(Self)
     }
 
-    fn or(self, other: Self, _: &mut Algebra<'_>) -> Result<Self> {
-        union(self.0, other.0).map(Self)
+    fn or(self, other: Self, algebra: &mut Algebra<'_>) -> Result<Self> {
+        union(self.0, other.0, algebra).map(Self)
     }
 
     fn keyword(
@@ -144,12 +148,13 @@ impl Domain for Items {
                     .map(|value| algebra.only(value))
                     .collect();
                 if positive {
+                    check_count(arrays.len(), algebra)?;
                     let mut all = Vec::new();
                     for schema in arrays {
                         let part: Self = algebra.evaluate(Signed::yes(schema), false)?;
                         all.extend(part.without_annotations().0.iter().cloned());
                     }
-                    return Ok(Some(Self(limited(all)?)));
+                    return Ok(Some(Self(limited(all, algebra)?)));
                 }
                 let mut set = Self::all();
                 for schema in arrays {

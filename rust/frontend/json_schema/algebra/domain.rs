@@ -6,8 +6,9 @@
 use rustc_hash::FxHashMap;
 
 use super::fold::Fold;
-use super::{Algebra, Flags, Items, MAX_DEPTH, Numbers, Properties, Result, Signed, Strings};
+use super::{Algebra, Flags, Items, Numbers, Properties, Result, Signed, Strings};
 use crate::error::{GrammarError, GrammarErrorKind};
+use crate::frontend::json_schema::limits::Limit;
 use crate::frontend::json_schema::model::{Keyword, Schema};
 use crate::index::SchemaId;
 
@@ -169,14 +170,14 @@ impl Algebra<'_> {
             .at_pointer(schema.pointer_to(""))
             .with_hint("put the reference into a property or an item"));
         }
-        if self.open.len() > MAX_DEPTH {
-            return Err(GrammarError::new(
-                GrammarErrorKind::Limit,
-                format!(
-                    "more than {MAX_DEPTH} references and combinations lead from one schema to another"
-                ),
-            )
-            .at_pointer(schema.pointer_to("")));
+        let limits = &self.options.limits;
+        let deepest = limits.get(Limit::Depth);
+        if self.open.len() > deepest {
+            let message = format!(
+                "more than {deepest} references and combinations lead from one schema to another"
+            );
+            let error = limits.exceeded(Limit::Depth, message, "let fewer lead to others");
+            return Err(error.at_pointer(schema.pointer_to("")));
         }
         let collect =
             collect || schema.keywords.iter().any(|(keyword, _)| D::is_unevaluated(keyword));
@@ -184,7 +185,11 @@ impl Algebra<'_> {
             self.conjunction(&schema, collect)
         } else {
             self.negation(&schema, collect)
-        }?;
+        }
+        .map_err(|error| match schema.place() {
+            Some(place) if error.pointer().is_none() => error.at_pointer(place),
+            _ => error,
+        })?;
         self.open.remove(&key);
         D::memo(&mut self.memo).insert(key, set.clone());
         Ok(set)
@@ -250,6 +255,19 @@ impl Algebra<'_> {
     }
 
     fn keyword<D: Domain>(
+        &mut self,
+        schema: &Schema,
+        keyword: &(Keyword, &'static str),
+        positive: bool,
+        collect: bool,
+    ) -> Result<Option<D>> {
+        self.in_place(schema, keyword, positive, collect).map_err(|error| match schema.place() {
+            Some(_) if error.pointer().is_none() => error.at_pointer(schema.pointer_to(keyword.1)),
+            _ => error,
+        })
+    }
+
+    fn in_place<D: Domain>(
         &mut self,
         schema: &Schema,
         keyword: &(Keyword, &'static str),

@@ -12,14 +12,12 @@ use super::domain::Domain;
 use super::names::Known;
 use super::objects::Shape;
 use super::{Algebra, Flags, Goal, Items, Numbers, Properties, Result, Signed, Strings};
-use crate::error::{GrammarError, GrammarErrorKind};
+use crate::frontend::json_schema::limits::Limit;
 
 /// How many levels of properties and items are looked into.
 const MAX_LEVELS: u32 = 3;
 /// Past this many words per discriminating property all pairs are compared.
 const MAX_WORDS: usize = 64;
-/// More alternatives than this are not compared pair by pair.
-const MAX_PAIRED: usize = 500;
 
 /// What is known of goals.
 #[derive(Default)]
@@ -231,14 +229,13 @@ impl Algebra<'_> {
             });
             return Ok(common.collect());
         }
-        if sets.len() > MAX_PAIRED {
-            return Err(GrammarError::new(
-                GrammarErrorKind::Limit,
-                format!(
-                    "`oneOf` has more than {MAX_PAIRED} alternatives that no property tells apart"
-                ),
-            )
-            .with_hint("require a property whose `const` is different in each"));
+        let limits = &self.options.limits;
+        let most = limits.get(Limit::OneOf);
+        if sets.len() > most {
+            let message =
+                format!("`oneOf` has more than {most} alternatives that no property tells apart");
+            let advice = "require a property whose `const` is different in each";
+            return Err(limits.exceeded(Limit::OneOf, message, advice));
         }
         let all = |index: usize| (0..sets.len()).filter(move |&other| other != index).collect();
         Ok((0..sets.len()).map(all).collect())

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::{Algebra, Result};
+use crate::frontend::json_schema::limits::Limit;
 use crate::frontend::json_schema::model::{Keyword, Type};
 use crate::index::SchemaId;
 
@@ -36,7 +37,7 @@ impl Algebra<'_> {
         let mut goal = Vec::new();
         for mut part in parts {
             // A cycle of references alone is found when the schema is looked into.
-            for _ in 0..super::MAX_DEPTH {
+            for _ in 0..self.options.limits.get(Limit::Depth) {
                 match self.schema(part.schema)?.keywords[..] {
                     [(Keyword::Ref(target), _)] => part.schema = target,
                     [(Keyword::Not(target), _)] => {

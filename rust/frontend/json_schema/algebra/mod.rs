@@ -45,21 +45,16 @@ pub(super) use numbers::Numbers;
 pub(super) use objects::{Exists, Properties, Shape};
 pub(super) use strings::Strings;
 
+use super::limits::Limit;
 use super::load::Loader;
 use super::model::{Keyword, Schema, Types};
 use super::options::Options;
 use super::{Finding, Status};
 use crate::compile::Languages;
-use crate::error::{GrammarError, GrammarErrorKind};
+use crate::error::GrammarError;
 use crate::grammar::GrammarBuilder;
 use crate::index::{ExprId, Id, SchemaId};
 
-/// How many in-place steps (`$ref`, `allOf`, …) may lead from a schema to what it says.
-const MAX_DEPTH: usize = 400;
-/// How many alternatives an array or object may have.
-const MAX_ALTERNATIVES: usize = 4_096;
-/// How often two alternatives may be put together for one grammar.
-const MAX_MERGES: usize = 100_000;
 /// Ids from here on are of schemas that the algebra made.
 const FIRST_MADE: u32 = 1 << 30;
 
@@ -89,6 +84,7 @@ pub(super) struct Algebra<'a> {
     formats: FxHashMap<Rc<str>, Option<ExprId>>,
     lists: lists::Lists,
     merges: usize,
+    work: usize,
     /// Whether whole numbers are written without fraction and exponent (draft 4).
     pub(super) plain_numbers: bool,
     /// What can't be enforced.
@@ -115,6 +111,7 @@ impl<'a> Algebra<'a> {
             formats: FxHashMap::default(),
             lists: lists::Lists::default(),
             merges: 0,
+            work: 0,
             plain_numbers: false,
             unsupported: Vec::new(),
         }
@@ -179,18 +176,38 @@ impl<'a> Algebra<'a> {
         });
     }
 
-    /// Counts a step that may be repeated exponentially often.
-    fn count_merge(&mut self) -> Result<()> {
+    /// Counts a step that may be repeated exponentially often, and what is copied in it.
+    fn count_merge(&mut self, size: usize) -> Result<()> {
+        const ADVICE: &str = "say the same with fewer alternatives side by side";
         self.merges += 1;
-        if self.merges > MAX_MERGES {
-            return Err(GrammarError::new(
-                GrammarErrorKind::Limit,
-                format!(
-                    "`anyOf`, `oneOf`, `not` and their like combine in more than {MAX_MERGES} ways"
-                ),
-            )
-            .with_hint("say the same with fewer alternatives side by side"));
+        self.work = self.work.saturating_add(size);
+        let limits = &self.options.limits;
+        let (merges, work) = (limits.get(Limit::Combinations), limits.get(Limit::Work));
+        if self.merges > merges {
+            let message = format!(
+                "`anyOf`, `oneOf`, `not` and their like combine in more than {merges} ways"
+            );
+            return Err(limits.exceeded(Limit::Combinations, message, ADVICE));
+        }
+        if self.work > work {
+            let message = format!(
+                "more than {work} properties and items are looked at to combine `anyOf`, `oneOf`, \
+                 `not` and their like"
+            );
+            return Err(limits.exceeded(Limit::Work, message, ADVICE));
         }
         Ok(())
+    }
+
+    /// An error with the place of a goal, if it has none.
+    pub(super) fn located(&mut self, error: GrammarError, goal: &[Signed]) -> GrammarError {
+        if error.pointer().is_some() {
+            return error;
+        }
+        let place = goal.iter().find_map(|part| self.schema(part.schema).ok()?.place());
+        match place {
+            Some(place) => error.at_pointer(place),
+            None => error,
+        }
     }
 }

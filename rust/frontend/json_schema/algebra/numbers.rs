@@ -4,7 +4,8 @@ use rustc_hash::FxHashMap;
 
 use super::domain::{Domain, Key, Memo};
 use super::{Algebra, Result};
-use crate::error::{GrammarError, GrammarErrorKind};
+use crate::error::shortened;
+use crate::frontend::json_schema::limits::Limit;
 use crate::frontend::json_schema::model::{Keyword, Schema, Type, Value};
 use crate::frontend::json_schema::number::NumberSet;
 
@@ -60,11 +61,11 @@ impl Domain for Numbers {
             Keyword::Maximum { bound, exclusive } => NumberSet::maximum(bound.clone(), *exclusive),
             Keyword::MultipleOf(step) if step.is_manageable() => NumberSet::multiple_of(step),
             Keyword::MultipleOf(step) => {
-                return Err(GrammarError::new(
-                    GrammarErrorKind::Limit,
-                    format!("`multipleOf` {step} has more than 15 digits"),
-                )
-                .at_pointer(schema.pointer_to(name)));
+                let step = step.to_string();
+                let message =
+                    format!("`multipleOf` {} needs more states than can be", shortened(&step));
+                let error = algebra.options.limits.exceeded(Limit::MultipleStates, message, "");
+                return Err(error.at_pointer(schema.pointer_to(name)));
             }
             _ => return Ok(None),
         };

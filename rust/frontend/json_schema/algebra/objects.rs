@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::alternatives::{
-    Alternative, intersection, limited, meet, possible, union, without_annotations,
+    Alternative, check_count, intersection, limited, meet, possible, union, without_annotations,
 };
 use super::domain::{Domain, Key, Memo};
 use super::names::Names;
@@ -88,6 +88,11 @@ impl Alternative for Shape {
         !self.evaluated.is_empty()
     }
 
+    fn size(&self) -> usize {
+        let parts = self.named.len() + self.wide.len() + self.names.len() + self.required.len();
+        1 + parts + self.exists.len() + self.evaluated.len()
+    }
+
     fn without_annotations(&self) -> Self {
         Self { evaluated: Vec::new(), ..self.clone() }
     }
@@ -150,8 +155,8 @@ impl Domain for Properties {
         intersection(self.0, other.0, algebra).map(Self)
     }
 
-    fn or(self, other: Self, _: &mut Algebra<'_>) -> Result<Self> {
-        union(self.0, other.0).map(Self)
+    fn or(self, other: Self, algebra: &mut Algebra<'_>) -> Result<Self> {
+        union(self.0, other.0, algebra).map(Self)
     }
 
     fn keyword(
@@ -172,12 +177,13 @@ impl Domain for Properties {
                     .map(|value| algebra.only(value))
                     .collect();
                 if positive {
+                    check_count(objects.len(), algebra)?;
                     let mut all = Vec::new();
                     for schema in objects {
                         let part: Self = algebra.evaluate(Signed::yes(schema), false)?;
                         all.extend(part.without_annotations().0.iter().cloned());
                     }
-                    return Ok(Some(Self(limited(all)?)));
+                    return Ok(Some(Self(limited(all, algebra)?)));
                 }
                 let mut set = Self::all();
                 for schema in objects {

@@ -7,17 +7,10 @@ use rustc_hash::FxHashMap;
 
 use super::super::algebra::{List, Result, Signed};
 use super::Emitter;
-use super::object::limit;
+use crate::frontend::json_schema::limits::Limit;
 use crate::grammar::SymbolKind;
 use crate::index::{ExprId, SymbolId};
 use crate::span::Span;
-
-/// How many places of an array may have rules of their own.
-const MAX_PLACES: usize = 20_000;
-/// How many states an array that counts items of a kind may have.
-const MAX_STATES: usize = 4_096;
-/// How many kinds of items are counted.
-const MAX_KINDS: usize = 6;
 
 /// The place, as far as it matters, and how many items of each kind there have been.
 type State = (usize, Vec<u64>);
@@ -44,15 +37,15 @@ impl Emitter<'_> {
     }
 
     /// How many places have rules that do not hold for all places behind.
-    pub(super) fn places(list: &List) -> Result<usize> {
+    pub(super) fn places(&self, list: &List) -> Result<usize> {
         let places = list
             .rules
             .iter()
             .map(|rule| if rule.to == usize::MAX { rule.from } else { rule.to })
             .max()
             .unwrap_or(0);
-        if places > MAX_PLACES {
-            return Err(limit(&format!("more than {MAX_PLACES} items of an array have rules")));
+        if places > self.limit(Limit::ItemPlaces) {
+            return Err(self.more_than(Limit::ItemPlaces, "items of one array have own schemas"));
         }
         Ok(places)
     }
@@ -62,7 +55,7 @@ impl Emitter<'_> {
         let layout = self.layout(depth);
         let mut max = list.max;
         let mut items = Vec::new();
-        for place in 0..Self::places(list)? {
+        for place in 0..self.places(list)? {
             if max.is_some_and(|max| place as u64 >= max) {
                 break;
             }
@@ -128,12 +121,13 @@ impl Emitter<'_> {
     }
 
     fn counted(&mut self, list: &List, depth: u32) -> Result<Option<ExprId>> {
-        if list.contains.len() > MAX_KINDS {
-            return Err(limit(&format!("an array counts more than {MAX_KINDS} kinds of items")));
+        if list.contains.len() > self.limit(Limit::ItemKinds) {
+            return Err(self.more_than(Limit::ItemKinds, "kinds of items are counted in one array"));
         }
         let clip = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
         // Places from this one on are alike.
-        let alike = Self::places(list)?
+        let alike = self
+            .places(list)?
             .max(clip(list.min))
             .max(list.max.map_or(0, clip))
             .max(list.contains.iter().map(|contains| contains.from).max().unwrap_or(0));
@@ -216,13 +210,14 @@ struct Counted<'l> {
 impl Counted<'_> {
     /// What follows an item.
     fn symbol(&mut self, emitter: &mut Emitter<'_>, state: State) -> Result<ExprId> {
-        let builder = &mut emitter.algebra.builder;
         if let Some(&known) = self.states.get(&state) {
-            return Ok(builder.symbol(known));
+            return Ok(emitter.algebra.builder.symbol(known));
         }
-        if self.states.len() >= MAX_STATES {
-            return Err(limit(&format!("an array counts items in more than {MAX_STATES} ways")));
+        if self.states.len() >= emitter.limit(Limit::ItemStates) {
+            let message = "states of one array that counts its items";
+            return Err(emitter.more_than(Limit::ItemStates, message));
         }
+        let builder = &mut emitter.algebra.builder;
         let symbol = builder.declare("items", SymbolKind::Rule, Span::default());
         self.states.insert(state.clone(), symbol);
         self.open.push((state, symbol));

@@ -21,9 +21,11 @@ use rustc_hash::FxHashMap;
 use super::algebra::{
     Algebra, Domain, Flags, Goal, Items, Numbers, Properties, Result, Signed, Strings,
 };
+use super::limits::Limit;
 use super::model::Type;
 use super::number::{self, NumberOptions, NumberSet};
 use super::options::Whitespace;
+use crate::error::GrammarError;
 use crate::grammar::{Grammar, SymbolKind};
 use crate::index::{ExprId, SymbolId};
 use crate::span::Span;
@@ -49,6 +51,8 @@ pub(super) struct Emitter<'a> {
 
 /// A rule to be made.
 struct Containers {
+    /// What it is for, to tell its place.
+    goal: Goal,
     scalars: Vec<ExprId>,
     items: Items,
     properties: Properties,
@@ -93,7 +97,8 @@ impl<'a> Emitter<'a> {
     /// Makes the rules that have been referred to.
     fn finish(&mut self) -> Result<()> {
         while let Some((containers, symbol)) = self.open.pop() {
-            let body = self.containers(&containers)?;
+            let body = self.containers(&containers).and_then(|body| self.bounded(body));
+            let body = body.map_err(|error| self.algebra.located(error, &containers.goal))?;
             self.algebra.builder.define(symbol, body);
         }
         Ok(())
@@ -112,7 +117,8 @@ impl<'a> Emitter<'a> {
         }
         // PERF: most schemas say their type, so that one of five sets is to be found.
         let types = self.algebra.types(&goal)?;
-        let scalars = self.scalars(&goal, types)?;
+        let scalars =
+            self.scalars(&goal, types).map_err(|error| self.algebra.located(error, &goal))?;
         let items = self.set::<Items>(&goal, types, &[Type::Array])?;
         let properties = self.set::<Properties>(&goal, types, &[Type::Object])?;
         let value = if items.0.is_empty() && properties.0.is_empty() {
@@ -122,7 +128,10 @@ impl<'a> Emitter<'a> {
             }
         } else {
             let symbol = self.algebra.builder.declare("value", SymbolKind::Rule, Span::default());
-            self.open.push((Containers { scalars, items, properties, depth }, symbol));
+            self.open.push((
+                Containers { goal: goal.clone(), scalars, items, properties, depth },
+                symbol,
+            ));
             Some(self.algebra.builder.symbol(symbol))
         };
         self.values.insert((goal, depth), value);
@@ -170,7 +179,8 @@ impl<'a> Emitter<'a> {
             integer_fractions: self.algebra.options.integer_fractions
                 && !self.algebra.plain_numbers,
         };
-        let body = number::expr(&key.0, &options, &mut self.algebra.builder)?;
+        let limits = &self.algebra.options.limits;
+        let body = number::expr(&key.0, &options, limits, &mut self.algebra.builder)?;
         let terminal = self.terminal("number", body);
         self.numbers.insert(key, terminal);
         Ok(Some(terminal))
@@ -215,7 +225,7 @@ impl<'a> Emitter<'a> {
     }
 
     fn containers(&mut self, containers: &Containers) -> Result<ExprId> {
-        let Containers { scalars, items, properties, depth } = containers;
+        let Containers { scalars, items, properties, depth, .. } = containers;
         let mut alternatives = scalars.clone();
         if !self.is_indented() || *depth < MAX_INDENTED {
             for list in &*items.0 {
@@ -228,6 +238,25 @@ impl<'a> Emitter<'a> {
         alternatives.sort_unstable();
         alternatives.dedup();
         Ok(self.algebra.builder.alt(&alternatives))
+    }
+
+    /// The expression, unless the grammar has grown too large with it.
+    fn bounded(&self, expr: ExprId) -> Result<ExprId> {
+        if self.algebra.builder.exprs().len() > self.limit(Limit::GrammarParts) {
+            return Err(self.more_than(Limit::GrammarParts, "parts of a grammar"));
+        }
+        Ok(expr)
+    }
+
+    fn limit(&self, limit: Limit) -> usize {
+        self.algebra.options.limits.get(limit)
+    }
+
+    /// The error for more of something than a limit allows.
+    fn more_than(&self, limit: Limit, what: &str) -> GrammarError {
+        let limits = &self.algebra.options.limits;
+        let message = format!("more than {} {what}", limits.get(limit));
+        limits.exceeded(limit, message, "say the same with fewer patterns, counts or alternatives")
     }
 
     fn is_indented(&self) -> bool {

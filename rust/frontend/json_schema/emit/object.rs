@@ -9,17 +9,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::algebra::{Domain, Exists, Known, Names, Result, Shape, Signed, Strings};
 use super::Emitter;
-use crate::error::{GrammarError, GrammarErrorKind};
+use crate::frontend::json_schema::limits::Limit;
 use crate::frontend::json_schema::options::PropertyOrder;
 use crate::grammar::{Member, MemberOrder, Members};
 use crate::index::ExprId;
 
 /// A pattern with at most this many names is a list of names.
 const MAX_WORDS: usize = 64;
-/// How many patterns of names one object may have.
-const MAX_PATTERNS: usize = 10;
-/// How many properties "there must be one like this" may be said of.
-const MAX_EXISTS: usize = 6;
 
 /// What a property may be: which of the properties that must exist it is, and its text.
 type Variant = (u32, ExprId);
@@ -46,10 +42,9 @@ struct Bounds {
 impl Emitter<'_> {
     /// The objects of a shape; `None` if there are none.
     pub(super) fn object(&mut self, shape: &Shape, depth: u32) -> Result<Option<ExprId>> {
-        if shape.exists.len() > MAX_EXISTS {
-            return Err(limit(&format!(
-                "more than {MAX_EXISTS} properties must exist whose name is not given"
-            )));
+        if shape.exists.len() > self.limit(Limit::UnnamedProperties) {
+            let message = "properties must exist whose name is not given";
+            return Err(self.more_than(Limit::UnnamedProperties, message));
         }
         let Some(slots) = self.slots(shape, depth)? else { return Ok(None) };
         let names: Vec<Rc<str>> = slots.iter().map(|(name, _)| Rc::clone(name)).collect();
@@ -243,10 +238,8 @@ impl Emitter<'_> {
                 many.push(pattern);
             }
         }
-        if many.len() > MAX_PATTERNS {
-            return Err(limit(&format!(
-                "an object has more than {MAX_PATTERNS} patterns of names"
-            )));
+        if many.len() > self.limit(Limit::NamePatterns) {
+            return Err(self.more_than(Limit::NamePatterns, "patterns of names in one object"));
         }
         let closed =
             !shape.closed && !self.algebra.options.additional_properties && !shape.named.is_empty();
@@ -401,9 +394,4 @@ impl Emitter<'_> {
 fn names_of(shape: &Shape) -> impl Iterator<Item = &Names> {
     let wide = shape.wide.iter().map(|(names, _)| names);
     wide.chain(shape.exists.iter().map(|exists| &exists.names))
-}
-
-pub(super) fn limit(message: &str) -> GrammarError {
-    GrammarError::new(GrammarErrorKind::Limit, message)
-        .with_hint("say the same with fewer patterns, counts or alternatives")
 }

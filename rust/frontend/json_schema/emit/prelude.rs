@@ -14,6 +14,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::super::algebra::{Algebra, Domain, Result, Strings};
+use super::super::limits::Limits;
 use super::super::load::Loader;
 use super::super::number::NumberSet;
 use super::super::options::{Escapes, Options, PropertyOrder, Whitespace};
@@ -81,7 +82,8 @@ pub(in crate::frontend::json_schema) fn prelude(options: &Options) -> Option<Rc<
 
 impl Prelude {
     fn new(options: &Options) -> Result<Self> {
-        let options = Options { resources: Vec::new(), ..options.clone() };
+        let options =
+            Options { resources: Vec::new(), limits: Limits::default(), ..options.clone() };
         let loader = Loader::new("true", &options)?;
         let mut emitter = Emitter::new(Algebra::new(loader, &options), None);
         let indented = emitter.is_indented();
@@ -90,7 +92,7 @@ impl Prelude {
         emitter.layout(0);
         let mut all: Vec<ExprId> = any.into_iter().collect();
         let mut numbers = Vec::new();
-        for set in [NumberSet::All, NumberSet::Integer] {
+        for set in [NumberSet::all(), NumberSet::integer()] {
             if let Some(number) = emitter.number(set.clone())? {
                 all.push(number);
                 numbers.push((set, number));

@@ -19,7 +19,7 @@ impl Emitter<'_> {
     /// The arrays of a list without equal items; `None` if they are those without that condition,
     /// because it can't be enforced (then that is noted) or because it follows from the rest.
     pub(super) fn unique(&mut self, list: &List, depth: u32) -> Result<Option<ExprId>> {
-        let own = Self::places(list)?;
+        let own = self.places(list)?;
         let tail = self.algebra.goal(Self::at(list, usize::MAX - 1))?;
         let mut places = Vec::new();
         for place in 0..own {

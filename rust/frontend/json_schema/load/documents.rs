@@ -18,6 +18,8 @@ use super::uri;
 use super::words::Word;
 use super::words::vocabulary::{ALL, CORE};
 use crate::error::{GrammarError, GrammarErrorKind};
+use crate::frontend::json_schema::limits::Limits;
+use crate::frontend::json_schema::options::Options;
 
 /// How many metaschemas may stand behind one another.
 const MAX_METASCHEMAS: u32 = 8;
@@ -33,6 +35,13 @@ pub(super) struct Source {
 /// is not the user's; the default stands nowhere and has none.
 #[derive(Clone, Default)]
 pub(in crate::frontend::json_schema) struct Pointer(Option<(Rc<Source>, Node)>);
+
+impl Pointer {
+    /// Whether it is of a document.
+    pub(in crate::frontend::json_schema) fn is_known(&self) -> bool {
+        self.0.is_some()
+    }
+}
 
 impl fmt::Display for Pointer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -104,14 +113,16 @@ pub(super) struct Documents<'o> {
     by_uri: HashMap<Rc<str>, Place>,
     /// The user's resources, those read taken out, by URI.
     unread: HashMap<String, &'o str>,
+    pub(super) limits: &'o Limits,
     /// A document with dynamic anchors was read.
     pub(super) dynamic: bool,
 }
 
 impl<'o> Documents<'o> {
     /// Reads the user's schema.
-    pub(super) fn new(text: &str, resources: &'o [(String, String)]) -> Result<Self, GrammarError> {
-        let unread = resources
+    pub(super) fn new(text: &str, options: &'o Options) -> Result<Self, GrammarError> {
+        let unread = options
+            .resources
             .iter()
             .map(|(uri, text)| (uri::resolve("", uri::split(uri).0), text.as_str()))
             .collect();
@@ -120,6 +131,7 @@ impl<'o> Documents<'o> {
             resources: vec![],
             by_uri: HashMap::new(),
             unread,
+            limits: &options.limits,
             dynamic: false,
         };
         documents.read(text, "")?;
@@ -228,7 +240,7 @@ impl<'o> Documents<'o> {
     }
 
     fn read(&mut self, text: &str, uri: &str) -> Result<Place, GrammarError> {
-        let source = Rc::new(Source { tree: parse(text, uri)?, uri: uri.into() });
+        let source = Rc::new(Source { tree: parse(text, uri, self.limits)?, uri: uri.into() });
         let tree = &source.tree;
         let document = self.read.len() as u32;
         let root = Place { document, node: Node::ROOT };
@@ -387,7 +399,7 @@ impl<'o> Documents<'o> {
                 });
             }
             let Some((key, text)) = self.text_of(uri::split(&uri).0) else { break };
-            let metaschema = parse(text, &key)?;
+            let metaschema = parse(text, &key, self.limits)?;
             // Its own metaschema's vocabularies are those the metaschema is written in.
             if step == 0
                 && let Some(node) = metaschema.get(Node::ROOT, Word::Vocabulary.name())

@@ -29,9 +29,10 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
+use super::limits::Limit;
 use super::model::Schema;
 use super::options::Options;
-use crate::error::{GrammarError, GrammarErrorKind};
+use crate::error::GrammarError;
 use crate::index::{IndexVec, SchemaId};
 use documents::{Documents, Place};
 use scope::Scopes;
@@ -39,9 +40,6 @@ use tree::Node;
 use words::Word;
 
 pub(super) use documents::Pointer;
-
-/// The most schemas in scopes other than the empty one.
-const MAX_SCOPED: usize = 200_000;
 
 /// A schema that has an id.
 struct Slot {
@@ -58,6 +56,8 @@ pub(super) struct Loader<'o> {
     unscoped: Vec<Vec<u32>>,
     scoped: FxHashMap<(Place, u32), SchemaId>,
     scopes: Scopes,
+    /// Bytes of the names and constants in the schemas read.
+    literal_bytes: usize,
     /// The keywords of the schema being read; here to be reused.
     members: Vec<(Word, Node)>,
 }
@@ -66,11 +66,12 @@ impl<'o> Loader<'o> {
     /// Reads the text and finds its draft.
     pub(super) fn new(text: &str, options: &'o Options) -> Result<Self, GrammarError> {
         Ok(Self {
-            documents: Documents::new(text, &options.resources)?,
+            documents: Documents::new(text, options)?,
             slots: IndexVec::new(),
             unscoped: Vec::new(),
             scoped: FxHashMap::default(),
             scopes: Scopes::new(),
+            literal_bytes: 0,
             members: Vec::new(),
         })
     }
@@ -95,8 +96,7 @@ impl<'o> Loader<'o> {
     fn enter(&mut self, place: Place, scope: u32) -> Result<SchemaId, GrammarError> {
         let mut scope = scope;
         if self.documents.dynamic {
-            let resource = self.documents.resource_of(place);
-            scope = self.scopes.enter(scope, resource, self.documents.resource(resource))?;
+            scope = self.enter_scope(scope, place)?;
         }
         let slot = Slot { place, scope, schema: None };
         if scope == Scopes::EMPTY {
@@ -117,12 +117,41 @@ impl<'o> Loader<'o> {
         if let Some(&known) = self.scoped.get(&(place, scope)) {
             return Ok(known);
         }
-        if self.scoped.len() == MAX_SCOPED {
-            let message = format!("dynamic references give more than {MAX_SCOPED} schemas");
-            return Err(GrammarError::new(GrammarErrorKind::Limit, message));
+        let most = self.documents.limits.get(Limit::ScopedSchemas);
+        if self.scoped.len() >= most {
+            let message = format!("dynamic references give more than {most} schemas");
+            return Err(self.exceeded(Limit::ScopedSchemas, place, message));
         }
         let id = self.slots.push(slot);
         self.scoped.insert((place, scope), id);
         Ok(id)
+    }
+
+    /// The scope in a schema that is reached from a scope.
+    fn enter_scope(&mut self, scope: u32, place: Place) -> Result<u32, GrammarError> {
+        let number = self.documents.resource_of(place);
+        let most = self.documents.limits.get(Limit::Scopes);
+        let entered = self.scopes.enter(scope, number, self.documents.resource(number), most);
+        entered.ok_or_else(|| {
+            let message = format!("dynamic anchors give more than {most} scopes");
+            self.exceeded(Limit::Scopes, place, message)
+        })
+    }
+
+    /// Counts bytes that a grammar spells out, for what stands at a place.
+    fn count_literals(&mut self, bytes: usize, place: Place) -> Result<(), GrammarError> {
+        self.literal_bytes += bytes;
+        let most = self.documents.limits.get(Limit::LiteralBytes);
+        if self.literal_bytes <= most {
+            return Ok(());
+        }
+        let message = format!("names and constants have more than {most} bytes in all");
+        Err(self.exceeded(Limit::LiteralBytes, place, message))
+    }
+
+    /// The error for what is past a limit at a place.
+    fn exceeded(&self, limit: Limit, place: Place, message: String) -> GrammarError {
+        let error = self.documents.limits.exceeded(limit, message, "");
+        error.at_pointer(self.documents.pointer(place).to_string())
     }
 }

@@ -8,20 +8,13 @@ use std::hash::BuildHasher;
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
-use super::tree::{Entry, Identifiers, Kind, MANY, Piece, Tree};
+use super::tree::{Entry, Identifiers, Kind, MANY, Piece, Tree, write_part};
 use crate::error::{GrammarError, GrammarErrorKind};
+use crate::frontend::json_schema::limits::{Limit, Limits};
 use crate::span::Span;
 
-/// The longest text, in bytes.
-const MAX_TEXT: usize = 16 << 20;
-/// The deepest nesting of arrays and objects. A schema stands at every second level at most, so
-/// walks over schemas may recurse.
-const MAX_NESTING: u32 = 128;
-/// The longest number, in characters.
-const MAX_NUMBER: usize = 1_000;
-
 /// Reads a text; `name` says which document it is, and is empty for the user's schema.
-pub(super) fn parse(text: &str, name: &str) -> Result<Tree, GrammarError> {
+pub(super) fn parse(text: &str, name: &str, limits: &Limits) -> Result<Tree, GrammarError> {
     let mut parser = Parser {
         text: text.as_bytes(),
         at: if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 },
@@ -31,8 +24,11 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Tree, GrammarError> {
         indexes: FxHashMap::default(),
         hasher: std::hash::RandomState::new(),
         source: text,
+        limits,
     };
-    parser.read().map_err(|fault| fault.error(text, name))?;
+    if let Err(fault) = parser.read() {
+        return Err(parser.error(fault, name));
+    }
     let Parser { entries, unescaped, identifiers, indexes, hasher, .. } = parser;
     let text = text.into();
     let items = RefCell::default();
@@ -44,24 +40,12 @@ struct Fault {
     kind: GrammarErrorKind,
     span: Span,
     message: String,
-    hint: Option<&'static str>,
+    hint: Option<String>,
 }
 
 impl Fault {
-    fn error(self, text: &str, name: &str) -> GrammarError {
-        let mut message = self.message;
-        if !name.is_empty() {
-            message = format!("{message} (in the document {name:?})");
-        }
-        let error = GrammarError::at(self.kind, text, self.span, message);
-        match self.hint {
-            Some(hint) => error.with_hint(hint),
-            None => error,
-        }
-    }
-
-    fn with_hint(mut self, hint: &'static str) -> Self {
-        self.hint = Some(hint);
+    fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
         self
     }
 }
@@ -71,13 +55,10 @@ fn syntax(start: usize, end: usize, message: impl Into<String>) -> Fault {
     Fault { kind: GrammarErrorKind::Syntax, span, message: message.into(), hint: None }
 }
 
-fn limit(start: usize, end: usize, message: impl Into<String>) -> Fault {
-    Fault { kind: GrammarErrorKind::Limit, ..syntax(start, end, message) }
-}
-
 struct Parser<'t> {
     text: &'t [u8],
     source: &'t str,
+    limits: &'t Limits,
     at: usize,
     entries: Vec<Entry>,
     unescaped: String,
@@ -95,10 +76,11 @@ struct Open {
 
 impl Parser<'_> {
     fn read(&mut self) -> Result<(), Fault> {
-        if self.text.len() > MAX_TEXT {
+        let (most, deepest) = (self.limits.get(Limit::TextBytes), self.limits.get(Limit::Nesting));
+        if self.text.len() > most {
             let message =
-                format!("a schema of {} bytes; at most {MAX_TEXT} are taken", self.text.len());
-            return Err(limit(0, 0, message));
+                format!("a schema of {} bytes; at most {most} are taken", self.text.len());
+            return Err(self.limit(Limit::TextBytes, 0, message));
         }
         let mut open: Vec<Open> = Vec::with_capacity(16);
         let mut name = Piece::default();
@@ -106,12 +88,15 @@ impl Parser<'_> {
             self.blanks();
             let parent = open.last().map_or(0, |outer| outer.node);
             let node = self.entries.len() as u32;
-            let kind = self.value()?;
+            let value = self.value();
+            // What can't be read has a place as well.
+            let kind = *value.as_ref().unwrap_or(&Kind::Null);
             self.entries.push(Entry { kind, name, parent, end: node + 1 });
+            value?;
             if let Kind::Array | Kind::Object(_) = kind {
-                if open.len() as u32 == MAX_NESTING {
-                    let message = format!("arrays and objects nest deeper than {MAX_NESTING}");
-                    return Err(limit(self.at - 1, self.at, message));
+                if open.len() == deepest {
+                    let message = format!("arrays and objects nest deeper than {deepest}");
+                    return Err(self.limit(Limit::Nesting, self.at - 1, message));
                 }
                 let object = matches!(kind, Kind::Object(_));
                 open.push(Open { node, object, members: 0 });
@@ -163,6 +148,53 @@ impl Parser<'_> {
         }
     }
 
+    /// The fault for what is past a limit, from `start` to here.
+    fn limit(&self, limit: Limit, start: usize, message: String) -> Fault {
+        let error = self.limits.exceeded(limit, "", "");
+        let hint = error.hint().unwrap_or_default();
+        let fault = syntax(start, self.at.max(start), message).with_hint(hint);
+        Fault { kind: GrammarErrorKind::Limit, ..fault }
+    }
+
+    fn error(&self, fault: Fault, name: &str) -> GrammarError {
+        let Fault { kind, span, mut message, hint } = fault;
+        if !name.is_empty() {
+            message = format!("{message} (in the document {name:?})");
+        }
+        let mut error = GrammarError::at(kind, self.source, span, message);
+        if kind == GrammarErrorKind::Limit {
+            error = error.at_pointer(self.pointer());
+        }
+        match hint {
+            Some(hint) => error.with_hint(hint),
+            None => error,
+        }
+    }
+
+    /// The JSON pointer of the last value begun.
+    fn pointer(&self) -> String {
+        let mut parts = vec![];
+        let mut node = self.entries.len().saturating_sub(1);
+        while node > 0 {
+            let Entry { name, parent, .. } = self.entries[node];
+            let before = std::iter::successors(Some(parent as usize + 1), |&sibling| {
+                Some(self.entries[sibling].end as usize)
+            });
+            parts.push(match self.entries[parent as usize].kind {
+                Kind::Array => before.take_while(|&sibling| sibling < node).count().to_string(),
+                _ => piece(self.source, &self.unescaped, name).to_owned(),
+            });
+            node = parent as usize;
+        }
+        let mut pointer = String::new();
+        for part in parts.iter().rev() {
+            pointer.push('/');
+            // Writing to a string does not fail.
+            let _ = write_part(part, &mut pointer);
+        }
+        pointer
+    }
+
     fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
@@ -211,6 +243,7 @@ impl Parser<'_> {
             _ => None,
         };
         let message = format!("`{}` is not a JSON value", shortened(word));
+        let hint = hint.map(str::to_owned);
         Err(Fault { hint, ..syntax(start, self.at, message) })
     }
 
@@ -234,12 +267,10 @@ impl Parser<'_> {
             self.at += usize::from(matches!(self.peek(), Some(b'+' | b'-')));
             self.digits("a digit of the exponent")?;
         }
-        if self.at - start > MAX_NUMBER {
-            let message = format!(
-                "a number of {} characters; at most {MAX_NUMBER} are taken",
-                self.at - start
-            );
-            return Err(limit(start, self.at, message));
+        let (length, most) = (self.at - start, self.limits.get(Limit::NumberDigits));
+        if length > most {
+            let message = format!("a number of {length} characters; at most {most} are taken");
+            return Err(self.limit(Limit::NumberDigits, start, message));
         }
         Ok(Kind::Number(Piece { start: start as u32, end: self.at as u32 }))
     }

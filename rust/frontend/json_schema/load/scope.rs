@@ -10,10 +10,6 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::documents::{Place, Resource};
-use crate::error::{GrammarError, GrammarErrorKind};
-
-/// The most scopes.
-const MAX_SCOPES: usize = 2_000;
 
 type Bindings = Rc<[(Rc<str>, Place)]>;
 
@@ -38,18 +34,19 @@ impl Scopes {
         }
     }
 
-    /// The scope in a resource that is entered from a scope.
+    /// The scope in a resource that is entered from a scope; `None` if there are `most` already.
     pub(super) fn enter(
         &mut self,
         scope: u32,
         number: u32,
         resource: &Resource,
-    ) -> Result<u32, GrammarError> {
+        most: usize,
+    ) -> Option<u32> {
         if resource.dynamic.is_empty() {
-            return Ok(scope);
+            return Some(scope);
         }
         if let Some(&known) = self.entered.get(&(scope, number)) {
-            return Ok(known);
+            return Some(known);
         }
         let document = resource.root.document;
         let mut bindings = self.met[scope as usize].to_vec();
@@ -61,10 +58,7 @@ impl Scopes {
         let bindings: Bindings = bindings.into();
         let inner = match self.known.get(&bindings) {
             Some(&known) => known,
-            None if self.met.len() == MAX_SCOPES => {
-                let message = format!("dynamic anchors give more than {MAX_SCOPES} scopes");
-                return Err(GrammarError::new(GrammarErrorKind::Limit, message));
-            }
+            None if self.met.len() >= most => return None,
             None => {
                 let new = self.met.len() as u32;
                 self.met.push(Rc::clone(&bindings));
@@ -73,7 +67,7 @@ impl Scopes {
             }
         };
         self.entered.insert((scope, number), inner);
-        Ok(inner)
+        Some(inner)
     }
 
     /// The schema an anchor is bound to.

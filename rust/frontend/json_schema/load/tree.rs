@@ -101,6 +101,16 @@ impl Tree {
         }
     }
 
+    /// How many bytes the names, strings and numbers in a node have.
+    pub(super) fn text_bytes(&self, node: Node) -> usize {
+        let entry = |at: u32| &self.entries[at as usize];
+        let mut bytes = 0;
+        for at in node.0..entry(node.0).end {
+            bytes += self.piece(entry(at).name).len() + self.text_of(Node(at)).len();
+        }
+        bytes
+    }
+
     /// How many nodes there are.
     pub(super) fn len(&self) -> usize {
         self.entries.len()

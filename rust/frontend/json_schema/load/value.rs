@@ -6,21 +6,29 @@ use super::tree::{Json, Node, Tree};
 use crate::frontend::json_schema::model::Value;
 use crate::frontend::json_schema::number::Decimal;
 
-/// A node as a constant; `None` if it holds a number too large to tell. Recursive: nesting is
+/// A number, if it has at most so many digits, written out without an exponent.
+pub(super) fn number(tree: &Tree, node: Node, digits: usize) -> Option<Decimal> {
+    let number = Decimal::parse(tree.text_of(node)).ok()?;
+    (number.places() <= digits).then_some(number)
+}
+
+/// A node as a constant, or the number in it that has too many digits. Recursive: nesting is
 /// limited.
-pub(super) fn constant(tree: &Tree, node: Node) -> Option<Value> {
-    Some(match tree.json(node) {
+pub(super) fn constant(tree: &Tree, node: Node, digits: usize) -> Result<Value, Node> {
+    Ok(match tree.json(node) {
         Json::Null => Value::Null,
         Json::Bool(value) => Value::Bool(value),
-        Json::Number(text) => Value::Number(Decimal::parse(text).ok()?),
+        Json::Number(_) => Value::Number(number(tree, node, digits).ok_or(node)?),
         Json::String(text) => Value::String(text.into()),
         Json::Array => Value::Array(
-            tree.children(node).map(|item| constant(tree, item)).collect::<Option<_>>()?,
+            tree.children(node)
+                .map(|item| constant(tree, item, digits))
+                .collect::<Result<_, _>>()?,
         ),
         Json::Object => Value::Object(
             tree.children(node)
-                .map(|member| Some((Rc::from(tree.name(member)), constant(tree, member)?)))
-                .collect::<Option<_>>()?,
+                .map(|member| Ok((Rc::from(tree.name(member)), constant(tree, member, digits)?)))
+                .collect::<Result<_, _>>()?,
         ),
     })
 }

@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 /// More digits, or a greater exponent, than this are too much for a bound.
-const MAX_DIGITS: usize = 1_000;
+const MAX_DIGITS: usize = 10_000;
 const MAX_EXPONENT: i64 = 100_000;
 
 /// A decimal number, exact, in one form each: equal numbers are equal values (`1.0`, `1`, `10e-1`).
@@ -62,6 +62,13 @@ impl Decimal {
     /// 0.
     pub(super) fn zero() -> Self {
         Self { negative: false, digits: Box::default(), exponent: 0 }
+    }
+
+    /// How many digits it has, written out without an exponent.
+    pub(in crate::frontend::json_schema) fn places(&self) -> usize {
+        let digits = self.digits.len() as i64;
+        let (whole, fraction) = (self.exponent.max(1), (digits - self.exponent).max(0));
+        (whole + fraction).unsigned_abs() as usize
     }
 
     pub(super) fn is_zero(&self) -> bool {

@@ -22,6 +22,7 @@ mod set;
 pub(super) use decimal::Decimal;
 pub(super) use set::NumberSet;
 
+use super::limits::Limits;
 use crate::error::GrammarError;
 use crate::grammar::GrammarBuilder;
 use crate::index::ExprId;
@@ -46,6 +47,7 @@ pub(super) struct NumberOptions {
 pub(super) fn expr(
     set: &NumberSet,
     options: &NumberOptions,
+    limits: &Limits,
     builder: &mut GrammarBuilder,
 ) -> Result<ExprId, GrammarError> {
     if set.is_all() {
@@ -53,7 +55,7 @@ pub(super) fn expr(
     }
     let mut parts = Vec::new();
     for interval in set.intervals() {
-        spell(interval, options, builder, &mut parts)?;
+        spell(interval, options, limits, builder, &mut parts)?;
     }
     parts.sort_unstable();
     parts.dedup();
@@ -75,6 +77,7 @@ fn any_number(options: &NumberOptions, builder: &mut GrammarBuilder) -> ExprId {
 fn spell(
     interval: &Interval,
     options: &NumberOptions,
+    limits: &Limits,
     builder: &mut GrammarBuilder,
     parts: &mut Vec<ExprId>,
 ) -> Result<(), GrammarError> {
@@ -140,7 +143,7 @@ fn spell(
         parts.append(&mut decimals);
     } else if !decimals.is_empty() {
         let fractions = options.integer_fractions || !residue.needs_integers();
-        if let Some(automaton) = residue.automaton(fractions)? {
+        if let Some(automaton) = residue.automaton(fractions, limits)? {
             let automaton = builder.automaton(automaton);
             let range = builder.alt(&decimals);
             parts.push(builder.and(&[range, automaton], &[]));

@@ -3,15 +3,14 @@
 use rustc_hash::FxHashMap;
 
 use super::decimal::Decimal;
-use crate::error::{GrammarError, GrammarErrorKind};
+use crate::error::{GrammarError, shortened};
+use crate::frontend::json_schema::limits::{Limit, Limits};
 use crate::grammar::{Automaton, AutomatonState};
 
-/// More states than this are too much.
-const MAX_STATES: usize = 20_000;
 /// Formulas are kept flat up to so many parts.
 const MAX_FLAT: usize = 64;
-/// An automaton of more multiples would take too long even with few states.
-const MAX_STEPS: usize = 64;
+/// A message tells so many multiples.
+const SHOWN: usize = 20;
 
 /// A formula over multiples.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -121,17 +120,32 @@ impl Residue {
 
     /// An automaton for the plain decimals (no exponent, any number of digits) for which it holds;
     /// `None` if there are none. `fractions`: whether whole numbers may be written `1.0`.
-    pub(super) fn automaton(&self, fractions: bool) -> Result<Option<Automaton>, GrammarError> {
+    pub(super) fn automaton(
+        &self,
+        fractions: bool,
+        limits: &Limits,
+    ) -> Result<Option<Automaton>, GrammarError> {
+        let (most, most_states) = (limits.get(Limit::Multiples), limits.get(Limit::MultipleStates));
         let mut steps = Vec::new();
-        self.collect_steps(&mut steps);
-        if steps.len() > MAX_STEPS {
-            return Err(too_many(&steps));
+        self.collect_steps(&mut steps, most);
+        if steps.len() > most {
+            let message = format!("more than {most} `multipleOf` are said of one number");
+            return Err(limits.exceeded(Limit::Multiples, message, "use fewer"));
         }
+        let too_many = || {
+            let steps: Vec<String> =
+                steps.iter().take(SHOWN).map(|step| shortened(&step.to_string()).into()).collect();
+            let message = format!(
+                "`multipleOf` {} needs an automaton of more than {most_states} states",
+                steps.join(" and ")
+            );
+            limits.exceeded(Limit::MultipleStates, message, "use a step with fewer digits")
+        };
         let machines = steps
             .iter()
             .map(Machine::new)
             .collect::<Option<Vec<Machine>>>()
-            .ok_or_else(|| too_many(&steps))?;
+            .ok_or_else(too_many)?;
         let start: (Syntax, Vec<u64>) =
             (Syntax::Start, machines.iter().map(Machine::zero).collect());
         let mut known: FxHashMap<(Syntax, Vec<u64>), u32> = FxHashMap::default();
@@ -157,8 +171,8 @@ impl Residue {
                 });
                 edges.push((byte, byte, target));
             }
-            if queue.len() > MAX_STATES {
-                return Err(too_many(&steps));
+            if queue.len() > most_states {
+                return Err(too_many());
             }
             let accepts = syntax.accepts()
                 && self.holds_if(&|step| {
@@ -171,31 +185,20 @@ impl Residue {
         Ok(Automaton::new(&states))
     }
 
-    fn collect_steps(&self, steps: &mut Vec<Decimal>) {
+    /// The different multiples; one more than `most` are enough.
+    fn collect_steps(&self, steps: &mut Vec<Decimal>, most: usize) {
         match self {
-            _ if steps.len() > MAX_STEPS => {}
+            _ if steps.len() > most => {}
             Self::Multiple(step) if !steps.contains(step) => steps.push(step.clone()),
             Self::And(parts) | Self::Or(parts) => {
                 for part in parts {
-                    part.collect_steps(steps);
+                    part.collect_steps(steps, most);
                 }
             }
-            Self::Not(part) => part.collect_steps(steps),
+            Self::Not(part) => part.collect_steps(steps, most),
             Self::All | Self::Nothing | Self::Multiple(_) => {}
         }
     }
-}
-
-fn too_many(steps: &[Decimal]) -> GrammarError {
-    let steps: Vec<String> = steps.iter().map(Decimal::to_string).collect();
-    GrammarError::new(
-        GrammarErrorKind::Limit,
-        format!(
-            "`multipleOf` {} needs an automaton of more than {MAX_STATES} states",
-            steps.join(" and ")
-        ),
-    )
-    .with_hint("use a step with fewer digits")
 }
 
 /// Whether a number is a whole multiple of a step.

@@ -14,7 +14,7 @@ impl Spelled {
     fn new(set: &NumberSet, integer_fractions: bool) -> Self {
         let mut builder = GrammarBuilder::new();
         let options = NumberOptions { max_digits: Some(40), integer_fractions };
-        let expr = expr(set, &options, &mut builder).unwrap();
+        let expr = expr(set, &options, &Limits::default(), &mut builder).unwrap();
         Self { builder, languages: Languages::default(), expr }
     }
 

@@ -38,8 +38,17 @@ impl Loader<'_> {
         let mut members = std::mem::take(&mut self.members);
         members.clear();
         let siblings = Siblings::of(&source.tree, place.node, dialect, &mut members);
-        let mut reader =
-            Reader { loader: self, source: &source, place, resource, scope, dialect, siblings };
+        let named = vec![];
+        let mut reader = Reader {
+            loader: self,
+            source: &source,
+            place,
+            resource,
+            scope,
+            dialect,
+            siblings,
+            named,
+        };
         let mut keywords = Vec::with_capacity(members.len());
         let mut last = vec![];
         let read = members.iter().try_for_each(|&(word, node)| {
@@ -128,6 +137,8 @@ struct Reader<'r, 'o> {
     scope: u32,
     dialect: Dialect,
     siblings: Siblings,
+    /// Lists that several keywords need.
+    named: Vec<(Node, Named)>,
 }
 
 impl Reader<'_, '_> {
@@ -182,9 +193,18 @@ impl Reader<'_, '_> {
     }
 
     fn named(&mut self, node: Node) -> Result<Named> {
+        if let Some((_, known)) = self.named.iter().find(|(known, _)| *known == node) {
+            return Ok(Rc::clone(known));
+        }
         let tree = &self.source.tree;
+        let bytes = tree.children(node).map(|schema| tree.name(schema).len()).sum();
+        self.loader.count_literals(bytes, self.at(node))?;
         let schemas = tree.children(node);
-        schemas.map(|schema| Ok((tree.name(schema).into(), self.child(schema)?))).collect()
+        let named: Named = schemas
+            .map(|schema| Ok((tree.name(schema).into(), self.child(schema)?)))
+            .collect::<Result<_>>()?;
+        self.named.push((node, Rc::clone(&named)));
+        Ok(named)
     }
 
     fn reference(&mut self, word: Word, node: Node) -> Result<SchemaId> {

@@ -23,14 +23,14 @@ impl Reader<'_, '_> {
                 Keyword::AdditionalProperties { schema: self.child(node)?, names, patterns }
             }
             Word::PropertyNames => Keyword::PropertyNames(self.child(node)?),
-            Word::Required => Keyword::Required(self.names(node)),
+            Word::Required => Keyword::Required(self.names(node)?),
             Word::MinProperties => Keyword::MinProperties(self.count(node)),
             Word::MaxProperties => Keyword::MaxProperties(self.count(node)),
             Word::DependentRequired => {
                 let tree = &self.source.tree;
                 let lists = tree.children(node);
-                let lists = lists.map(|list| (tree.name(list).into(), self.names(list)));
-                Keyword::DependentRequired(lists.collect())
+                let lists = lists.map(|list| Ok((tree.name(list).into(), self.names(list)?)));
+                Keyword::DependentRequired(lists.collect::<Result<_>>()?)
             }
             Word::DependentSchemas => Keyword::DependentSchemas(self.named(node)?),
             Word::UnevaluatedProperties => Keyword::UnevaluatedProperties(self.child(node)?),
@@ -65,9 +65,10 @@ impl Reader<'_, '_> {
         }))
     }
 
-    fn names(&self, node: Node) -> Rc<[Rc<str>]> {
+    fn names(&mut self, node: Node) -> Result<Rc<[Rc<str>]>> {
         let tree = &self.source.tree;
-        tree.children(node).map(|name| tree.text_of(name).into()).collect()
+        self.loader.count_literals(tree.text_bytes(node), self.at(node))?;
+        Ok(tree.children(node).map(|name| tree.text_of(name).into()).collect())
     }
 
     pub(super) fn dependencies(
@@ -80,7 +81,7 @@ impl Reader<'_, '_> {
         for member in tree.children(node) {
             let name = tree.name(member).into();
             if tree.json(member) == Json::Array {
-                required.push((name, self.names(member)));
+                required.push((name, self.names(member)?));
             } else {
                 schemas.push((name, self.child(member)?));
             }

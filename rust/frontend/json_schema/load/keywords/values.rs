@@ -3,46 +3,52 @@
 use std::rc::Rc;
 
 use super::{Reader, Result};
-use crate::error::GrammarErrorKind;
+use crate::error::GrammarError;
 use crate::frontend::json_schema::load::dialect::Draft;
 use crate::frontend::json_schema::load::tree::{Json, Node};
-use crate::frontend::json_schema::load::value::{Count, constant, count};
+use crate::frontend::json_schema::load::value::{Count, constant, count, number};
+
+use crate::frontend::json_schema::limits::Limit;
 use crate::frontend::json_schema::load::words::Word;
 use crate::frontend::json_schema::model::{Keyword, Type, Types, Value};
 use crate::frontend::json_schema::number::Decimal;
 
 impl Reader<'_, '_> {
     /// What a keyword says, if it is one of these.
-    pub(super) fn value(&self, word: Word, node: Node) -> Result<Option<Keyword>> {
+    pub(super) fn value(&mut self, word: Word, node: Node) -> Result<Option<Keyword>> {
         Ok(Some(match word {
             Word::Enum => {
+                self.count_strings(node)?;
                 let tree = &self.source.tree;
                 let values = tree.children(node).map(|value| self.constant(value));
                 Keyword::Enum(values.collect::<Result<_>>()?)
             }
-            Word::Const => Keyword::Enum(Rc::new([self.constant(node)?])),
+            Word::Const => {
+                self.count_strings(node)?;
+                Keyword::Enum(Rc::new([self.constant(node)?]))
+            }
 
             Word::Minimum => {
                 let exclusive = self.excludes(Word::ExclusiveMinimum);
-                Keyword::Minimum { bound: self.number(word, node)?, exclusive }
+                Keyword::Minimum { bound: self.number(node)?, exclusive }
             }
             Word::Maximum => {
                 let exclusive = self.excludes(Word::ExclusiveMaximum);
-                Keyword::Maximum { bound: self.number(word, node)?, exclusive }
+                Keyword::Maximum { bound: self.number(node)?, exclusive }
             }
             Word::ExclusiveMinimum | Word::ExclusiveMaximum => {
                 // Draft 4 excludes with a boolean.
                 if matches!(self.source.tree.json(node), Json::Bool(_)) {
                     return Ok(None);
                 }
-                let bound = self.number(word, node)?;
+                let bound = self.number(node)?;
                 if word == Word::ExclusiveMinimum {
                     Keyword::Minimum { bound, exclusive: true }
                 } else {
                     Keyword::Maximum { bound, exclusive: true }
                 }
             }
-            Word::MultipleOf => Keyword::MultipleOf(self.number(word, node)?),
+            Word::MultipleOf => Keyword::MultipleOf(self.number(node)?),
 
             Word::MinLength => Keyword::MinLength(self.count(node)),
             Word::MaxLength => Keyword::MaxLength(self.count(node)),
@@ -52,18 +58,26 @@ impl Reader<'_, '_> {
         }))
     }
 
-    fn constant(&self, node: Node) -> Result<Value> {
-        constant(&self.source.tree, node).ok_or_else(|| {
-            let message = "a number in this value is too large or too small";
-            self.loader.documents.error(GrammarErrorKind::Limit, self.at(node), message)
-        })
+    fn count_strings(&mut self, node: Node) -> Result<()> {
+        let bytes = self.source.tree.text_bytes(node);
+        self.loader.count_literals(bytes, self.at(node))
     }
 
-    fn number(&self, word: Word, node: Node) -> Result<Decimal> {
-        Decimal::parse(self.source.tree.text_of(node)).map_err(|_| {
-            let message = format!("`{}` is a number too large or too small", word.name());
-            self.loader.documents.error(GrammarErrorKind::Limit, self.at(node), message)
-        })
+    fn constant(&self, node: Node) -> Result<Value> {
+        let most = self.loader.documents.limits.get(Limit::NumberDigits);
+        constant(&self.source.tree, node, most).map_err(|number| self.too_long(number))
+    }
+
+    fn number(&self, node: Node) -> Result<Decimal> {
+        let most = self.loader.documents.limits.get(Limit::NumberDigits);
+        number(&self.source.tree, node, most).ok_or_else(|| self.too_long(node))
+    }
+
+    fn too_long(&self, number: Node) -> GrammarError {
+        let most = self.loader.documents.limits.get(Limit::NumberDigits);
+        let shown = self.source.tree.shown(number);
+        let message = format!("the number {shown} has more than {most} digits, written out");
+        self.loader.exceeded(Limit::NumberDigits, self.at(number), message)
     }
 
     pub(super) fn count(&self, node: Node) -> u64 {

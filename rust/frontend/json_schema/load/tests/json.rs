@@ -4,14 +4,15 @@ use super::super::parse::parse;
 use super::super::tree::{Json, Node, Tree};
 use super::super::value::constant;
 use crate::error::{GrammarError, GrammarErrorKind};
+use crate::frontend::json_schema::limits::Limits;
 use crate::frontend::json_schema::model::Value;
 
 pub(super) fn tree(text: &str) -> Tree {
-    parse(text, "").unwrap_or_else(|error| panic!("{text}: {error}"))
+    parse(text, "", &Limits::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 fn fault(text: &str) -> GrammarError {
-    parse(text, "").err().unwrap_or_else(|| panic!("{text} is taken"))
+    parse(text, "", &Limits::default()).err().unwrap_or_else(|| panic!("{text} is taken"))
 }
 
 fn pointer(tree: &Tree, node: Node) -> String {
@@ -100,7 +101,7 @@ fn faults_have_places_and_hints() {
             Some(hint) => assert!(error.hint().is_some_and(|h| h.contains(hint)), "{text}"),
         }
     }
-    let error = parse("[", "http://x/y").err().unwrap();
+    let error = parse("[", "http://x/y", &Limits::default()).err().unwrap();
     assert!(error.to_string().contains("(in the document \"http://x/y\")"), "{error}");
 }
 
@@ -120,7 +121,7 @@ fn limits_have_names() {
 #[test]
 fn constants_keep_the_last_member() {
     let tree = tree(r#"{"a": [{"b": 1, "b": null}]}"#);
-    let Some(Value::Object(members)) = constant(&tree, Node::ROOT) else { panic!() };
+    let Ok(Value::Object(members)) = constant(&tree, Node::ROOT, 100) else { panic!() };
     let Value::Array(items) = &members[0].1 else { panic!() };
     assert_eq!(items[0], Value::Object([("b".into(), Value::Null)].into()));
 }
