@@ -53,7 +53,7 @@ limits! {
     /// Pairs of alternatives that are put together.
     Combinations "combinations" 100_000 0xffff_ffff
     /// Properties and items that are looked at while alternatives are put together.
-    Work "work" 10_000_000 0xffff_ffff
+    Work "work" 5_000_000 0xffff_ffff
     /// Objects in a `oneOf` that no property tells apart.
     OneOf "one_of" 500 100_000
     /// Patterns for the names of one object's properties.

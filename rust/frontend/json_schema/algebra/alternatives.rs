@@ -1,6 +1,9 @@
 //! Sets as lists of alternatives: what is common to sets of arrays and sets of objects.
 
+use std::hash::Hash;
 use std::rc::Rc;
+
+use rustc_hash::FxHashSet;
 
 use super::{Algebra, Result};
 use crate::frontend::json_schema::limits::Limit;
@@ -29,6 +32,23 @@ pub(super) trait Alternative: Clone {
     fn reduce(alternatives: Vec<Self>) -> Vec<Self> {
         alternatives
     }
+}
+
+/// Adds what a list does not have yet, so that what is said twice is kept once.
+pub(super) fn add_new<T: Clone + Eq + Hash>(to: &mut Vec<T>, from: &[T]) {
+    /// Shorter lists are searched.
+    const FEW: usize = 8;
+    if from.len() <= 1 || to.len() <= FEW {
+        for new in from {
+            if !to.contains(new) {
+                to.push(new.clone());
+            }
+        }
+        return;
+    }
+    let known: FxHashSet<&T> = to.iter().collect();
+    let new: Vec<T> = from.iter().filter(|new| !known.contains(new)).cloned().collect();
+    to.extend(new);
 }
 
 /// A list of alternatives, as long as it may be.

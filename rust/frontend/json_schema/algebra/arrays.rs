@@ -5,7 +5,8 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::alternatives::{
-    Alternative, check_count, intersection, limited, meet, possible, union, without_annotations,
+    Alternative, add_new, check_count, intersection, limited, meet, possible, union,
+    without_annotations,
 };
 use super::domain::{Domain, Key, Memo};
 use super::{Algebra, Result, Signed};
@@ -38,7 +39,7 @@ pub(in crate::frontend::json_schema) struct List {
 }
 
 /// Items from one place to another have a value for which a schema holds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::frontend::json_schema) struct ItemRule {
     pub(in crate::frontend::json_schema) from: usize,
     /// The first place behind; `usize::MAX` for none.
@@ -47,7 +48,7 @@ pub(in crate::frontend::json_schema) struct ItemRule {
 }
 
 /// From a place on, there are so many items for which a schema holds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::frontend::json_schema) struct Contains {
     pub(in crate::frontend::json_schema) value: Signed,
     pub(in crate::frontend::json_schema) from: usize,
@@ -80,14 +81,14 @@ impl Alternative for List {
 
     fn merge(&self, other: &Self) -> Self {
         let mut both = self.clone();
-        both.rules.extend_from_slice(&other.rules);
-        both.contains.extend_from_slice(&other.contains);
+        add_new(&mut both.rules, &other.rules);
+        add_new(&mut both.contains, &other.contains);
         both.min = both.min.max(other.min);
         both.max = [both.max, other.max].into_iter().flatten().min();
         both.unique |= other.unique;
         both.unique_at = both.unique_at.or_else(|| other.unique_at.clone());
         both.evaluated = both.evaluated.max(other.evaluated);
-        both.evaluated_if.extend_from_slice(&other.evaluated_if);
+        add_new(&mut both.evaluated_if, &other.evaluated_if);
         both
     }
 

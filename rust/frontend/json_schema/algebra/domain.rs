@@ -88,16 +88,16 @@ pub(in crate::frontend::json_schema) trait Domain: Clone {
             let schemas: Vec<SchemaId> = branches.iter().map(|&(schema, _)| schema).collect();
             return Self::one_of_formulas(algebra, &schemas, collect);
         };
-        let mut exactly = Self::nothing();
+        let mut exactly = Fold::union();
         for (index, others) in overlaps.into_iter().enumerate() {
             let mut set = branches[index].1.clone();
             for other in others {
                 let not: Self = algebra.evaluate(Signed::no(branches[other].0), false)?;
                 set = set.and(not, algebra)?;
             }
-            exactly = exactly.or(set, algebra)?;
+            exactly.push(set, algebra)?;
         }
-        Ok(exactly)
+        Ok(exactly.take(algebra)?.unwrap_or_else(Self::nothing))
     }
 
     /// The same for sets whose negation is no larger than they are.

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::alternatives::{
-    Alternative, check_count, intersection, limited, meet, possible, union, without_annotations,
+    Alternative, add_new, check_count, intersection, limited, meet, possible, union,
+    without_annotations,
 };
 use super::domain::{Domain, Key, Memo};
 use super::names::Names;
@@ -99,17 +100,18 @@ impl Alternative for Shape {
 
     fn merge(&self, other: &Self) -> Self {
         let mut both = self.clone();
-        both.named.extend(other.named.iter().cloned());
-        both.wide.extend(other.wide.iter().cloned());
+        add_new(&mut both.named, &other.named);
+        let is_new = |(names, value): &&(Names, Signed)| {
+            !self.wide.iter().any(|(known, of)| of == value && known.is_plainly(names))
+        };
+        both.wide.extend(other.wide.iter().filter(is_new).cloned());
         both.names.extend(other.names.iter().cloned());
-        let known: FxHashSet<&str> = self.required.iter().map(|name| &**name).collect();
-        both.required
-            .extend(other.required.iter().filter(|name| !known.contains(&***name)).cloned());
+        add_new(&mut both.required, &other.required);
         both.exists.extend(other.exists.iter().cloned());
         both.min = both.min.max(other.min);
         both.max = [both.max, other.max].into_iter().flatten().min();
         both.closed |= other.closed;
-        both.evaluated.extend(other.evaluated.iter().cloned());
+        add_evaluated(&mut both.evaluated, &other.evaluated);
         both
     }
 
@@ -294,14 +296,33 @@ impl Domain for Properties {
     }
 }
 
+/// Adds sets of names that are not there yet.
+fn add_evaluated(to: &mut Vec<Names>, from: &[Names]) {
+    let single = |names: &&Names| matches!(names, Names::One(_));
+    let names: FxHashSet<&str> = to
+        .iter()
+        .filter_map(|names| match names {
+            Names::One(name) => Some(&**name),
+            _ => None,
+        })
+        .collect();
+    let sets: Vec<&Names> = to.iter().filter(|names| !single(names)).collect();
+    let is_new = |new: &&Names| match new {
+        Names::One(name) => !names.contains(&**name),
+        set => !sets.iter().any(|known| known.is_plainly(set)),
+    };
+    let new: Vec<Names> = from.iter().filter(is_new).cloned().collect();
+    to.extend(new);
+}
+
 /// Shapes that no other one includes, as far as that is plain to see.
 fn without_special_cases(shapes: Vec<Shape>) -> Vec<Shape> {
     /// More are not compared with each other.
     const MAX_COMPARED: usize = 256;
-    /// Nor shapes of more properties.
-    const MAX_NAMES: usize = 10_000;
-    let named: usize = shapes.iter().map(|shape| 1 + shape.named.len()).sum();
-    if shapes.len() > MAX_COMPARED || named > MAX_NAMES {
+    /// Nor shapes that say more in all.
+    const MAX_SIZE: usize = 2_048;
+    let size: usize = shapes.iter().map(Shape::size).sum();
+    if shapes.len() > MAX_COMPARED || size > MAX_SIZE {
         return shapes;
     }
     let mut kept: Vec<Shape> = Vec::new();
