@@ -272,6 +272,8 @@ fn compile_schema(
         Err(error) if error.kind() == GrammarErrorKind::Empty => {
             Err(json_schema::why_empty(text, options))
         }
+        // What is too large is not known by its place.
+        Err(error) if error.kind() == GrammarErrorKind::Limit => Err(error.at_pointer("")),
         compiled => Ok((compiled?, ignored)),
     }
 }

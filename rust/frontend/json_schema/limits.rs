@@ -45,7 +45,9 @@ limits! {
     /// Digits of a number, written out without an exponent.
     NumberDigits "number_digits" 1_000 10_000
     /// Bytes of the names and strings that a grammar spells out.
-    LiteralBytes "literal_bytes" 1_000_000 0x7fff_ffff
+    LiteralBytes "literal_bytes" 400_000 0x7fff_ffff
+    /// Bytes of a grammar's patterns.
+    PatternBytes "pattern_bytes" 200_000 0x7fff_ffff
     /// References and combinations that lead, each from the last, from a schema to what it says.
     Depth "depth" 400 1_000
     /// Alternatives of one array or object, as `anyOf` gives them.
@@ -74,7 +76,9 @@ limits! {
     Scopes "scopes" 2_000 1_000_000
     /// Schemas that mean something else in another such set.
     ScopedSchemas "scoped_schemas" 200_000 10_000_000
-    /// Parts of the grammar.
+    /// Names, constants and other terminals of the grammar, and rules of arrays and objects.
+    Symbols "symbols" 20_000 0x3fff_ffff
+    /// Parts of the grammar that these are put together from.
     GrammarParts "grammar_parts" 400_000 0x3fff_ffff
 }
 

@@ -29,7 +29,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::compile::{CompileOptions, CompiledGrammar, Known, compile_with};
-use crate::error::{GrammarError, GrammarErrorKind};
+use crate::error::{GrammarError, GrammarErrorKind, shortened};
 use crate::grammar::{Grammar, GrammarBuilder};
 use algebra::{Algebra, Signed};
 use emit::Emitter;
@@ -98,10 +98,15 @@ pub fn parse(schema: &str, options: &Options) -> Result<Parsed, GrammarError> {
 
 /// The error that lists what can't be enforced.
 fn refusal(findings: &[Finding]) -> GrammarError {
+    /// The others are counted.
+    const MAX_TOLD: usize = 100;
     let mut message = String::from("the schema has what can't be enforced:");
-    for finding in findings {
+    for finding in findings.iter().take(MAX_TOLD) {
         // Writing to a string does not fail.
-        let _ = write!(message, "\n  {}: {}", finding.pointer, finding.reason);
+        let _ = write!(message, "\n  {}: {}", shortened(&finding.pointer), finding.reason);
+    }
+    if let Some(untold) = findings.len().checked_sub(MAX_TOLD).filter(|&untold| untold > 0) {
+        let _ = write!(message, "\n  and {untold} more");
     }
     let first = findings.first().map_or("", |finding| &finding.pointer);
     GrammarError::new(GrammarErrorKind::Unsupported, message)
@@ -132,7 +137,17 @@ pub fn report(schema: &str, options: &Options) -> Result<Vec<Finding>, GrammarEr
     let mut findings = Vec::new();
     loader.walk_all(&mut |id, finding| findings.push((id, finding)))?;
     let mut known = Vec::with_capacity(findings.len());
+    // What is refused of a keyword's members.
+    let mut members: HashMap<(&str, &str), Vec<&Finding>> = HashMap::new();
+    for finding in &unsupported {
+        if let Some((keyword, _)) = finding.pointer.rsplit_once('/') {
+            members.entry((keyword, &finding.keyword)).or_default().push(finding);
+        }
+    }
     for (id, mut finding) in findings {
+        let refused = members.get(&(&*finding.pointer, &*finding.keyword));
+        let refused: Vec<Finding> =
+            refused.into_iter().flatten().map(|&finding| finding.clone()).collect();
         if let Some(&refused) = by_place.get(&(finding.pointer.as_str(), finding.keyword.as_str()))
         {
             finding = refused.clone();
@@ -156,6 +171,7 @@ pub fn report(schema: &str, options: &Options) -> Result<Vec<Finding>, GrammarEr
             }
         }
         known.push(finding);
+        known.extend(refused);
     }
     Ok(known)
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::load::Pointer;
+use super::load::{Pointer, write_part};
 use super::number::Decimal;
 use crate::index::SchemaId;
 
@@ -149,6 +149,15 @@ impl Schema {
     /// Its place, if it stands in a document.
     pub(super) fn place(&self) -> Option<String> {
         self.pointer.is_known().then(|| self.pointer.to_string())
+    }
+
+    /// The place of a member of a keyword's value.
+    pub(super) fn pointer_to_member(&self, keyword: &str, member: &str) -> String {
+        let mut pointer = self.pointer_to(keyword);
+        pointer.push('/');
+        // Writing to a string does not fail.
+        let _ = write_part(member, &mut pointer);
+        pointer
     }
 
     /// The place of a keyword.

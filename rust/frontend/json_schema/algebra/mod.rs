@@ -83,10 +83,14 @@ pub(super) struct Algebra<'a> {
     patterns: FxHashMap<Rc<str>, Option<ExprId>>,
     formats: FxHashMap<Rc<str>, Option<ExprId>>,
     lists: lists::Lists,
+    /// Bytes of the patterns met so far.
+    pattern_bytes: usize,
     merges: usize,
     work: usize,
     /// Whether whole numbers are written without fraction and exponent (draft 4).
     pub(super) plain_numbers: bool,
+    /// The places and keywords of what can't be enforced.
+    refused: FxHashSet<(String, String)>,
     /// What can't be enforced.
     pub(super) unsupported: Vec<Finding>,
 }
@@ -110,9 +114,11 @@ impl<'a> Algebra<'a> {
             patterns: FxHashMap::default(),
             formats: FxHashMap::default(),
             lists: lists::Lists::default(),
+            pattern_bytes: 0,
             merges: 0,
             work: 0,
             plain_numbers: false,
+            refused: FxHashSet::default(),
             unsupported: Vec::new(),
         }
     }
@@ -164,8 +170,12 @@ impl<'a> Algebra<'a> {
 
     /// Notes a keyword that can't be enforced.
     pub(super) fn refuse(&mut self, schema: &Schema, keyword: &str, reason: &str) {
-        let pointer = schema.pointer_to(keyword);
-        if self.unsupported.iter().any(|f| f.pointer == pointer && f.keyword == keyword) {
+        self.refuse_at(schema.pointer_to(keyword), keyword, reason);
+    }
+
+    /// The same for a part of its value.
+    fn refuse_at(&mut self, pointer: String, keyword: &str, reason: &str) {
+        if !self.refused.insert((pointer.clone(), keyword.to_owned())) {
             return;
         }
         self.unsupported.push(Finding {

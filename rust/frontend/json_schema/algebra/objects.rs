@@ -342,6 +342,9 @@ fn required<'n>(names: impl IntoIterator<Item = &'n Rc<str>>) -> Shape {
     Shape { required, ..Shape::default() }
 }
 
+/// Why the names that a keyword means are not known.
+const BESIDE: &str = "a pattern of `patternProperties` beside it can't be enforced";
+
 impl Algebra<'_> {
     /// What of a shape another one does not say already about the values of its properties.
     fn news(&mut self, said: &Shape, shape: &Shape) -> Result<Shape> {
@@ -417,10 +420,13 @@ impl Algebra<'_> {
             }
             Keyword::AdditionalProperties { schema: value, names, patterns } => {
                 shape.closed = true;
-                if let Some(languages) = self.name_patterns(schema, patterns)? {
-                    let others = Names::Others(Rc::clone(names), languages);
-                    shape.wide.push((others.clone(), Signed::yes(*value)));
-                    shape.evaluated.push(others);
+                match self.name_patterns(schema, patterns)? {
+                    Some(languages) => {
+                        let others = Names::Others(Rc::clone(names), languages);
+                        shape.wide.push((others.clone(), Signed::yes(*value)));
+                        shape.evaluated.push(others);
+                    }
+                    None => self.refuse(schema, name, BESIDE),
                 }
             }
             &Keyword::PropertyNames(value) => {
@@ -474,7 +480,10 @@ impl Algebra<'_> {
                         let others = Names::Others(Rc::clone(names), languages);
                         shapes.push(exists(others, Some(Signed::no(*value))));
                     }
-                    None => shapes.push(Shape::default()),
+                    None => {
+                        self.refuse(schema, name, BESIDE);
+                        shapes.push(Shape::default());
+                    }
                 }
             }
             &Keyword::PropertyNames(value) => {

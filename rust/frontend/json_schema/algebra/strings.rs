@@ -9,7 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::domain::{Domain, Key, Memo};
 use super::{Algebra, Result};
-use crate::error::{GrammarError, GrammarErrorKind};
+use crate::error::{GrammarError, GrammarErrorKind, shortened};
+use crate::frontend::json_schema::limits::Limit;
 use crate::frontend::json_schema::model::{Keyword, Schema, Type, Value};
 use crate::frontend::json_schema::{format, pattern};
 use crate::grammar::{Expr, GrammarBuilder};
@@ -229,24 +230,40 @@ impl Algebra<'_> {
         keyword: &str,
         source: &Rc<str>,
     ) -> Result<Option<ExprId>> {
+        // In `patternProperties` it is a member's name.
+        let pointer = || match keyword {
+            "pattern" => schema.pointer_to(keyword),
+            _ => schema.pointer_to_member(keyword, source),
+        };
         if let Some(&known) = self.patterns.get(source) {
             if known.is_none() {
-                self.refuse(schema, keyword, "a pattern that can't be enforced");
+                self.refuse_at(pointer(), keyword, "a pattern that can't be enforced");
             }
             return Ok(known);
+        }
+        self.pattern_bytes += source.len();
+        let most = self.options.limits.get(Limit::PatternBytes);
+        if self.pattern_bytes > most {
+            let message = format!("patterns have more than {most} bytes in all");
+            let error = self.options.limits.exceeded(Limit::PatternBytes, message, "");
+            return Err(error.at_pointer(pointer()));
         }
         let found = match pattern::search(source, &mut self.builder) {
             Ok(expr) => Some(expr),
             Err(error) if error.unsupported => {
-                self.refuse(schema, keyword, &format!("the pattern {source:?}: {error}"));
+                let reason = format!("the pattern {:?}: {error}", shortened(source));
+                self.refuse_at(pointer(), keyword, &reason);
                 None
             }
             Err(error) => {
                 return Err(GrammarError::new(
                     GrammarErrorKind::Syntax,
-                    format!("the pattern {source:?} is not a regular expression: {error}"),
+                    format!(
+                        "the pattern {:?} is not a regular expression: {error}",
+                        shortened(source)
+                    ),
                 )
-                .at_pointer(schema.pointer_to(keyword))
+                .at_pointer(pointer())
                 .with_hint(error.hint));
             }
         };

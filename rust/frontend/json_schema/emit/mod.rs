@@ -97,7 +97,7 @@ impl<'a> Emitter<'a> {
     /// Makes the rules that have been referred to.
     fn finish(&mut self) -> Result<()> {
         while let Some((containers, symbol)) = self.open.pop() {
-            let body = self.containers(&containers).and_then(|body| self.bounded(body));
+            let body = self.containers(&containers);
             let body = body.map_err(|error| self.algebra.located(error, &containers.goal))?;
             self.algebra.builder.define(symbol, body);
         }
@@ -115,6 +115,7 @@ impl<'a> Emitter<'a> {
         if let Some(&known) = self.values.get(&(goal.clone(), depth)) {
             return Ok(known);
         }
+        self.check_size()?;
         // PERF: most schemas say their type, so that one of five sets is to be found.
         let types = self.algebra.types(&goal)?;
         let scalars =
@@ -240,12 +241,15 @@ impl<'a> Emitter<'a> {
         Ok(self.algebra.builder.alt(&alternatives))
     }
 
-    /// The expression, unless the grammar has grown too large with it.
-    fn bounded(&self, expr: ExprId) -> Result<ExprId> {
+    /// Whether the grammar has not grown too large yet.
+    fn check_size(&self) -> Result<()> {
+        if self.terminals.len() + self.values.len() > self.limit(Limit::Symbols) {
+            return Err(self.more_than(Limit::Symbols, "terminals and rules in a grammar"));
+        }
         if self.algebra.builder.exprs().len() > self.limit(Limit::GrammarParts) {
             return Err(self.more_than(Limit::GrammarParts, "parts of a grammar"));
         }
-        Ok(expr)
+        Ok(())
     }
 
     fn limit(&self, limit: Limit) -> usize {

@@ -122,6 +122,7 @@ impl Emitter<'_> {
         let required: FxHashSet<&str> = shape.required.iter().map(|name| &**name).collect();
         let mut slots = Vec::new();
         for (index, name) in order.into_iter().enumerate() {
+            self.check_size()?;
             let in_order = index < in_order;
             let required = required.contains(&*name);
             let known = Known::Name(&name);

@@ -40,6 +40,7 @@ use tree::Node;
 use words::Word;
 
 pub(super) use documents::Pointer;
+pub(super) use tree::write_part;
 
 /// A schema that has an id.
 struct Slot {

@@ -4,7 +4,7 @@ use super::documents::Place;
 use super::tree::{Json, Node, Tree};
 use super::words::Word;
 use super::{Loader, uri};
-use crate::error::{GrammarError, GrammarErrorKind};
+use crate::error::{GrammarError, GrammarErrorKind, shortened};
 use crate::frontend::suggest::closest;
 use crate::index::SchemaId;
 
@@ -89,7 +89,8 @@ impl Loader<'_> {
     }
 
     fn broken(&self, of: Reference<'_>, why: &str) -> GrammarError {
-        let message = format!("the reference {:?} leads nowhere: {why}", of.text);
+        let message =
+            format!("the reference {:?} leads nowhere: {}", shortened(of.text), shortened(why));
         self.documents.error(GrammarErrorKind::Undefined, of.place, message)
     }
 
@@ -182,8 +183,9 @@ impl Loader<'_> {
             return error.with_hint(format!("did you mean {near:?}?"));
         }
         error.with_hint(format!(
-            "nothing is fetched: pass the document as resources={{{uri:?}: …}}, or put it under \
-             `$defs`"
+            "nothing is fetched: pass the document as resources={{{:?}: …}}, or put it under \
+             `$defs`",
+            shortened(uri)
         ))
     }
 }

@@ -101,12 +101,12 @@ impl Tree {
         }
     }
 
-    /// How many bytes the names, strings and numbers in a node have.
+    /// How many bytes the names, strings and numbers in a node have, and one for each value.
     pub(super) fn text_bytes(&self, node: Node) -> usize {
         let entry = |at: u32| &self.entries[at as usize];
         let mut bytes = 0;
         for at in node.0..entry(node.0).end {
-            bytes += self.piece(entry(at).name).len() + self.text_of(Node(at)).len();
+            bytes += 1 + self.piece(entry(at).name).len() + self.text_of(Node(at)).len();
         }
         bytes
     }
@@ -228,7 +228,10 @@ impl Tree {
 }
 
 /// Writes a name as a part of a JSON pointer.
-pub(super) fn write_part(name: &str, out: &mut impl Write) -> fmt::Result {
+pub(in crate::frontend::json_schema) fn write_part(
+    name: &str,
+    out: &mut impl Write,
+) -> fmt::Result {
     for c in name.chars() {
         match c {
             '~' => out.write_str("~0")?,
