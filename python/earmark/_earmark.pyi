@@ -242,6 +242,7 @@ class Grammar:
         formats: bool = True,
         unsupported: Literal["reject", "ignore"] = "reject",
         resources: Mapping[str, Any] | None = None,
+        limits: Mapping[str, SupportsIndex] | None = None,
     ) -> Grammar:
         r"""The JSON texts of the values that are valid under a JSON Schema (draft 2020-12).
 
@@ -284,11 +285,15 @@ class Grammar:
                 `"ignore"`: it is left out, and listed in `ignored_keywords`.
             resources: Other schemas that `$ref` may lead to, by their absolute URIs; values as
                 for `schema`. Default: none. Nothing is ever fetched.
+            limits: How much the schema may ask for, by the names that docs/json-schema.md
+                lists; those not named are as usual. Past a limit there is a `LimitError` that
+                tells its name and value. With the usual ones no schema takes much longer than a
+                second; a schema from a trusted source may be given more.
 
         Raises:
             GrammarError: The schema is malformed, has a keyword that can't be enforced, or no
                 value at all is valid; `pointer` says where.
-            LimitError: The schema is too large.
+            LimitError: The schema is past one of the `limits`; `pointer` says where.
             TypeError: `schema` or an option is of another type; a dict holds what JSON has not;
                 pydantic has no schema for a type.
             ValueError: An option has a value that there is not, or contradicts another.
@@ -310,6 +315,7 @@ class Grammar:
         formats: bool = True,
         unsupported: Literal["reject", "ignore"] = "reject",
         resources: Mapping[str, Any] | None = None,
+        limits: Mapping[str, SupportsIndex] | None = None,
     ) -> SchemaReport:
         """What becomes of each keyword of a JSON Schema, without making the grammar.
 
@@ -326,6 +332,7 @@ class Grammar:
             formats: False: `format` is an annotation.
             unsupported: Whether what can't be enforced is called refused or ignored.
             resources: Schemas that `$ref` may lead to.
+            limits: How much the schema may ask for.
 
         Returns:
             An iterable of `(pointer, keyword, status, reason)`, with a list for each status:
@@ -333,6 +340,7 @@ class Grammar:
 
         Raises:
             GrammarError: The schema is malformed, so that its keywords can't be told.
+            LimitError: The schema is past one of the `limits`.
         """
 
     @property

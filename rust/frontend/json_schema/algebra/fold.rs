@@ -58,3 +58,39 @@ impl<D: Domain> Fold<D> {
         Ok(Some(all))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::super::Strings;
+    use super::*;
+    use crate::frontend::json_schema::load::Loader;
+    use crate::frontend::json_schema::options::Options;
+
+    /// The same as one after the other, for any number of sets; unions keep their order.
+    #[test]
+    fn folds_are_left_folds() {
+        let options = Options::default();
+        let loader = Loader::new("true", &options).unwrap();
+        let mut algebra = Algebra::new(loader, &options);
+        let words = |numbers: &mut dyn Iterator<Item = usize>| -> Rc<[Rc<str>]> {
+            numbers.map(|number| Rc::from(number.to_string())).collect()
+        };
+        for count in 1..40 {
+            let mut union = Fold::union();
+            let mut meet = Fold::intersection();
+            for part in 0..count {
+                let own = words(&mut (part..part + 3));
+                union.push(Strings::Words(own), &mut algebra).unwrap();
+                let but = words(&mut (0..100).filter(|number| number % count != part));
+                let nothing = meet.push(Strings::Words(but), &mut algebra).unwrap();
+                assert!(!nothing || part + 1 == count);
+            }
+            let Some(Strings::Words(all)) = union.take(&mut algebra).unwrap() else { panic!() };
+            assert_eq!(all, words(&mut (0..count + 2)));
+            assert!(meet.take(&mut algebra).unwrap().unwrap().is_nothing());
+            assert!(meet.take(&mut algebra).unwrap().is_none());
+        }
+    }
+}
