@@ -33,7 +33,8 @@ where
     }
 }
 
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
+/// What a panic says.
+pub(super) fn panic_text(panic: &(dyn Any + Send)) -> &str {
     let owned = panic.downcast_ref::<String>().map(String::as_str);
     owned.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }

@@ -141,13 +141,7 @@ impl PyMatcher {
     }
 
     fn fork(&self, py: Python<'_>) -> PyResult<Self> {
-        let inner = self.run(py, |matcher| matcher.clone())?;
-        Ok(Self {
-            inner: Mutex::new(inner),
-            grammar: self.grammar.clone_ref(py),
-            vocabulary: self.vocabulary.clone_ref(py),
-            width: self.width,
-        })
+        Ok(self.with(py, self.copy(py)?))
     }
 
     fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
@@ -215,6 +209,21 @@ impl PyMatcher {
 }
 
 impl PyMatcher {
+    /// The engine's matcher as it is now.
+    pub(super) fn copy(&self, py: Python<'_>) -> PyResult<Matcher> {
+        self.run(py, |matcher| matcher.clone())
+    }
+
+    /// Another matcher of the same grammar and vocabulary.
+    pub(super) fn with(&self, py: Python<'_>, inner: Matcher) -> Self {
+        Self {
+            inner: Mutex::new(inner),
+            grammar: self.grammar.clone_ref(py),
+            vocabulary: self.vocabulary.clone_ref(py),
+            width: self.width,
+        }
+    }
+
     /// Runs the engine's matcher where nothing can fail.
     fn run<T: Send>(
         &self,

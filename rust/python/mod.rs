@@ -11,6 +11,7 @@ mod error;
 mod grammar;
 mod json_text;
 mod matcher;
+mod sampler;
 mod schema;
 mod schema_options;
 mod vocabulary;
@@ -23,6 +24,8 @@ mod _earmark {
     use super::grammar::PyGrammar;
     #[pymodule_export]
     use super::matcher::PyMatcher;
+    #[pymodule_export]
+    use super::sampler::{PyNativeSampler, PySamplerInterface};
     #[pymodule_export]
     use super::vocabulary::{PyVocabulary, decode_pieces};
 
