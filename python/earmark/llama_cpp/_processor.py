@@ -1,0 +1,87 @@
+"""A logits processor for those who have one in their calls rather than a grammar.
+
+It runs in Python for each token; `grammar=` does not.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from earmark import Grammar, Matcher, apply_mask
+from earmark.llama_cpp._grammar import LlamaGrammar
+from earmark.llama_cpp._vocabulary import vocabulary
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+class GrammarLogitsProcessor:
+    """Sets the logits of forbidden tokens to minus infinity, for `logits_processor=`.
+
+    It may be used for one generation after the other: a call whose ids are not those of the call
+    before and one more starts a new text. `reset()` says so where that can't be told, which is
+    where a prompt is the whole last text and one more token.
+
+    Args:
+        llama: The `llama_cpp.Llama` that the processor is for. Not one with a draft model: it
+            doesn't tell processors which of its tokens are drafts.
+        grammar: A `LlamaGrammar` or an `earmark.Grammar`.
+
+    Raises:
+        ValueError: `llama` has a draft model.
+        VocabularyError: Its tokens have no bytes that can be told.
+        GrammarError: The grammar names a token that the model does not have.
+    """
+
+    def __init__(self, llama: Any, grammar: LlamaGrammar | Grammar) -> None:
+        if getattr(llama, "draft_model", None) is not None:
+            raise ValueError(
+                "a logits processor can't tell a draft model's tokens from the text; "
+                "pass grammar= instead"
+            )
+        if isinstance(grammar, LlamaGrammar):
+            grammar = grammar.grammar
+        self._matcher = Matcher(grammar, vocabulary(llama))
+        self._seen: npt.NDArray[np.intc] | None = None
+
+    @property
+    def matcher(self) -> Matcher:
+        """A matcher in the state after the tokens seen so far; the last sampled one is not yet."""
+        return self._matcher.fork()
+
+    def reset(self) -> None:
+        """Start a new text at the next call."""
+        self._seen = None
+
+    def __call__(
+        self, input_ids: npt.NDArray[np.intc], scores: npt.NDArray[np.single]
+    ) -> npt.NDArray[np.single]:
+        """The scores, forbidden ones minus infinity.
+
+        Args:
+            input_ids: All tokens so far, prompt included, of shape `(n,)`.
+            scores: The logits of all tokens of the vocabulary, float32 of shape `(n_vocab,)`.
+
+        Returns:
+            A new array of the same shape and type.
+
+        Raises:
+            MatchError: The last token was none of those that were allowed.
+            ValueError: There are not as many scores as tokens.
+        """
+        seen = self._seen
+        if seen is not None and _is_next(seen, input_ids):
+            self._matcher.accept(int(input_ids[-1]))
+        else:
+            self._matcher.reset()
+        self._seen = np.array(input_ids)
+        masked = np.array(scores)
+        if not self._matcher.is_finished:
+            apply_mask(masked, self._matcher.next_mask())
+        return masked
+
+
+def _is_next(seen: npt.NDArray[np.intc], ids: npt.NDArray[np.intc]) -> bool:
+    return len(ids) == len(seen) + 1 and bool(np.array_equal(ids[:-1], seen))

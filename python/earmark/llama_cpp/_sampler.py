@@ -1,0 +1,109 @@
+"""The native sampler in llama-cpp-python's chain of samplers.
+
+`LlamaSampler`, which all of its generation goes through, is taught to take earmark's grammars: in
+`add_grammar` it gets the native sampler instead of llama.cpp's; after `sample` and `accept` an
+error of the native sampler is raised; `clone` finds the copy that llama.cpp has made. For other
+grammars nothing changes.
+"""
+
+from __future__ import annotations
+
+from ctypes import POINTER, c_void_p, cast
+from functools import cache, wraps
+from typing import Any
+
+from earmark import Matcher
+from earmark._earmark import NativeSampler, SamplerInterface
+from earmark.llama_cpp._grammar import LlamaGrammar
+from earmark.llama_cpp._layout import sampler_layout
+from earmark.llama_cpp._library import library
+from earmark.llama_cpp._vocabulary import vocabulary
+
+_ATTRIBUTE = "_earmark_sampler"
+_TAUGHT = "_earmark_taught"
+# Samplers that change each logit by itself, as others' presence has no influence on it: they do
+# the same after the grammar, for fewer candidates.
+_AFTER_THE_GRAMMAR = frozenset({b"penalties"})
+
+
+def native_sampler(sampler: Any) -> NativeSampler | None:
+    """The native sampler in a `LlamaSampler`, if it has one."""
+    return getattr(sampler, _ATTRIBUTE, None)
+
+
+def add_matcher(sampler: Any, matcher: Matcher) -> NativeSampler:
+    """Put a native sampler into the chain of a `LlamaSampler`; it starts where `matcher` is.
+
+    The chain owns it.
+    """
+    c = library()
+    chain = sampler.sampler
+    native = _interface().sampler(matcher)
+    later = []
+    while (count := c.llama_sampler_chain_n(chain)) > 0:
+        last = c.llama_sampler_chain_get(chain, count - 1)
+        if c.llama_sampler_name(last) not in _AFTER_THE_GRAMMAR:
+            break
+        later.append(c.llama_sampler_chain_remove(chain, count - 1))
+    c.llama_sampler_chain_add(chain, cast(native.address, POINTER(c.llama_sampler)))
+    for moved in reversed(later):
+        c.llama_sampler_chain_add(chain, moved)
+    setattr(sampler, _ATTRIBUTE, native)
+    return native
+
+
+@cache
+def _interface() -> SamplerInterface:
+    return SamplerInterface(sampler_layout(library()))
+
+
+def teach() -> None:
+    """Make `LlamaSampler` take earmark's grammars. A second call does nothing."""
+    theirs = library("llama_cpp._internals").LlamaSampler
+    if getattr(theirs, _TAUGHT, False):
+        return
+    _interface()
+    add_grammar, sample, accept, clone = (
+        theirs.add_grammar,
+        theirs.sample,
+        theirs.accept,
+        theirs.clone,
+    )
+
+    @wraps(add_grammar)
+    def add_grammar_(self: Any, model: Any, grammar: Any) -> None:
+        if isinstance(grammar, LlamaGrammar):
+            add_matcher(self, Matcher(grammar.grammar, vocabulary(model)))
+        else:
+            add_grammar(self, model, grammar)
+
+    @wraps(sample)
+    def sample_(self: Any, *args: Any, **kwargs: Any) -> Any:
+        token = sample(self, *args, **kwargs)
+        if native := native_sampler(self):
+            native.check()
+        return token
+
+    @wraps(accept)
+    def accept_(self: Any, *args: Any, **kwargs: Any) -> None:
+        accept(self, *args, **kwargs)
+        if native := native_sampler(self):
+            native.check()
+
+    @wraps(clone)
+    def clone_(self: Any) -> Any:
+        copy = clone(self)
+        if native := native_sampler(self):
+            c = library()
+            for index in range(c.llama_sampler_chain_n(copy.sampler)):
+                sampler = c.llama_sampler_chain_get(copy.sampler, index)
+                address = cast(sampler, c_void_p).value
+                if address and (found := _interface().find(address, native)):
+                    setattr(copy, _ATTRIBUTE, found)
+        return copy
+
+    theirs.add_grammar = add_grammar_
+    theirs.sample = sample_
+    theirs.accept = accept_
+    theirs.clone = clone_
+    setattr(theirs, _TAUGHT, True)
