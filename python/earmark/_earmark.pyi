@@ -14,7 +14,15 @@ from typing_extensions import Buffer
 
 from earmark.reports import GrammarInfo, IgnoredKeyword, SchemaReport
 
-__all__ = ["Grammar", "Matcher", "Vocabulary", "__version__", "decode_pieces"]
+__all__ = [
+    "Grammar",
+    "Matcher",
+    "NativeSampler",
+    "SamplerInterface",
+    "Vocabulary",
+    "__version__",
+    "decode_pieces",
+]
 
 __version__: str
 
@@ -521,6 +529,63 @@ class Matcher:
 
     def __copy__(self) -> Matcher: ...
     def __deepcopy__(self, memo: dict[Any, Any], /) -> Matcher: ...
+
+@final
+class SamplerInterface:
+    """The functions of a native `llama_sampler`, for one llama.cpp. `earmark.llama_cpp` uses it.
+
+    Args:
+        layout: The bytes of the library's `llama_sampler_i` as `size`; the offsets of its
+            functions `name`, `accept`, `apply`, `reset`, `clone` and `free`; the address of its
+            `llama_sampler_init` as `init`. They are believed.
+
+    Raises:
+        ValueError: An offset is not that of a pointer inside the structure, or one comes twice.
+    """
+
+    def __new__(cls, layout: Mapping[str, int]) -> SamplerInterface: ...
+    def sampler(self, matcher: Matcher) -> NativeSampler:
+        """A new `llama_sampler` that starts where a matcher is, and leaves that as it is.
+
+        Raises:
+            MemoryError: llama.cpp gave none.
+        """
+
+    def find(self, address: int, like: NativeSampler) -> NativeSampler | None:
+        """The handle of a sampler that llama.cpp cloned.
+
+        Args:
+            address: Of a live `llama_sampler`; it is believed.
+            like: What it was cloned from.
+
+        Returns:
+            None if it is not one of this interface's samplers.
+        """
+
+@final
+class NativeSampler:
+    """Python's hold on a native `llama_sampler`, which llama.cpp owns and runs without Python.
+
+    Before each sample it drops the candidates that its matcher doesn't allow, and keeps the order
+    of the others and their logits; once the text has ended, all but the tokens that end it. The
+    handle may outlive the sampler.
+    """
+
+    @property
+    def address(self) -> int:
+        """Where the `llama_sampler` is; for `llama_sampler_chain_add` or `llama_sampler_free`."""
+
+    def matcher(self) -> Matcher:
+        """A matcher in the state that the sampler is in."""
+
+    def check(self) -> None:
+        """Raises the first error of llama.cpp's calls since the last check.
+
+        A refused call has changed nothing. Where no candidate could be kept, all were.
+
+        Raises:
+            MatchError: A token was accepted that is not allowed, or no candidate was.
+        """
 
 def decode_pieces(pieces: Sequence[str | None], kind: str) -> list[bytes | None]:
     """What the pieces of a tokenizer's vocabulary file stand for. For the adapters.

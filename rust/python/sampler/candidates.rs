@@ -48,15 +48,18 @@ pub(super) fn keep(candidates: &mut [Candidate], mask: &[u32]) -> usize {
 fn in_order(candidates: &[Candidate], mask: &[u32]) -> bool {
     // A mask covers whole words: bits past the last candidate may be there but are 0.
     candidates.len().div_ceil(32) == mask.len()
-        && mask.iter().zip(candidates.chunks(32)).zip((0..).step_by(32)).all(|((&word, chunk), at)| {
-            if word == u32::MAX {
-                // Without a branch for each, which the compiler turns into vector instructions.
-                let wrong = |wrong, (candidate, id): (&Candidate, i32)| wrong | (candidate.id ^ id);
-                chunk.iter().zip(at..).fold(0, wrong) == 0
-            } else {
-                ones(word).all(|bit| chunk.get(bit).is_some_and(|it| it.id == at + bit as i32))
-            }
-        })
+        && mask.iter().zip(candidates.chunks(32)).zip((0..).step_by(32)).all(
+            |((&word, chunk), at)| {
+                if word == u32::MAX {
+                    // Without a branch for each, which the compiler turns into vector instructions.
+                    let wrong =
+                        |wrong, (candidate, id): (&Candidate, i32)| wrong | (candidate.id ^ id);
+                    chunk.iter().zip(at..).fold(0, wrong) == 0
+                } else {
+                    ones(word).all(|bit| chunk.get(bit).is_some_and(|it| it.id == at + bit as i32))
+                }
+            },
+        )
 }
 
 /// [`keep`] where the allowed candidates are at their own numbers.

@@ -51,7 +51,12 @@ impl PySamplerInterface {
     }
 
     /// The handle of a sampler that llama.cpp cloned; `None` if it is another kind of sampler.
-    fn find(&self, address: usize, like: &PyNativeSampler, py: Python<'_>) -> Option<PyNativeSampler> {
+    fn find(
+        &self,
+        address: usize,
+        like: &PyNativeSampler,
+        py: Python<'_>,
+    ) -> Option<PyNativeSampler> {
         // SAFETY: Python takes the address from a chain that it holds.
         #[allow(unsafe_code, reason = "a sampler that llama.cpp made is known by its address")]
         let state = unsafe { native::state_of(&self.inner, address as *const RawSampler) }?;

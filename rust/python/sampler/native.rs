@@ -210,14 +210,18 @@ unsafe extern "C" fn reset(sampler: *mut RawSampler) {
 unsafe extern "C" fn clone(sampler: *const RawSampler) -> *mut RawSampler {
     // SAFETY: llama.cpp calls it with a sampler of this table.
     let Some(context) = (unsafe { context(sampler) }) else { return std::ptr::null_mut() };
-    let copy = catch_unwind(AssertUnwindSafe(|| State::new(context.state.lock().matcher.clone())));
-    match copy {
-        Ok(state) => create(&context.interface, Arc::new(Mutex::new(state))),
-        Err(panic) => {
+    let copy = catch_unwind(AssertUnwindSafe(|| context.state.lock().matcher.clone()));
+    let state = copy.map_or_else(
+        |panic| {
+            // A chain takes no null: a sampler at the start, which Python hears of.
+            let text = panic_text(panic.as_ref()).to_owned();
             std::mem::forget(panic);
-            std::ptr::null_mut()
-        }
-    }
+            let engine = Arc::clone(context.state.lock().matcher.engine());
+            State { failure: Some(Failure::Panic(text)), ..State::new(Matcher::new(engine)) }
+        },
+        State::new,
+    );
+    create(&context.interface, Arc::new(Mutex::new(state)))
 }
 
 unsafe extern "C" fn free(sampler: *mut RawSampler) {

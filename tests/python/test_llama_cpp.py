@@ -1,0 +1,480 @@
+"""`earmark.llama_cpp` with a real llama-cpp-python and a real model: what a caller sees."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import re
+import weakref
+from threading import Thread
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import earmark
+import llama_model as models
+
+llama_cpp = pytest.importorskip("llama_cpp")
+
+from earmark.llama_cpp import (  # noqa: E402
+    GrammarLogitsProcessor,
+    LlamaGrammar,
+    UnsupportedLlamaCppError,
+    generate,
+    vocabulary,
+)
+from earmark.llama_cpp._layout import sampler_layout  # noqa: E402
+from earmark.llama_cpp._sampler import add_matcher, native_sampler  # noqa: E402
+
+PERSON = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 12},
+        "age": {"type": "integer", "minimum": 0, "maximum": 150},
+    },
+    "required": ["name", "age"],
+    "additionalProperties": False,
+}
+PROMPT = "A person as JSON: "
+
+
+@pytest.fixture
+def llama() -> Any:
+    return models.load()
+
+
+def person(text: str) -> dict[str, Any]:
+    value = json.loads(text)
+    assert list(value) == ["name", "age"]
+    assert len(value["name"]) <= 12
+    assert 0 <= value["age"] <= 150
+    assert isinstance(value, dict)
+    return value
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.8, 2.0, -1.0])
+def test_completions(llama: Any, temperature: float) -> None:
+    grammar = LlamaGrammar.from_json_schema(PERSON)
+    result = llama.create_completion(
+        PROMPT, grammar=grammar, max_tokens=200, temperature=temperature, seed=3
+    )
+    (choice,) = result["choices"]
+    person(choice["text"])
+    assert choice["finish_reason"] == "stop"
+    assert choice["earmark"] == {"complete": True, "finished": True}
+    # `Llama.__call__` is the same, and so is another turn.
+    again = llama(PROMPT, grammar=grammar, max_tokens=200, temperature=temperature, seed=3)
+    assert again["choices"] == result["choices"]
+
+
+@pytest.mark.parametrize("mode", [1, 2])
+def test_mirostat(llama: Any, mode: int) -> None:
+    grammar = LlamaGrammar.from_json_schema(PERSON)
+    result = llama(PROMPT, grammar=grammar, max_tokens=200, mirostat_mode=mode, seed=5)
+    person(result["choices"][0]["text"])
+
+
+def test_penalties_and_other_samplers(llama: Any) -> None:
+    grammar = LlamaGrammar.from_json_schema(PERSON)
+    options = {
+        "repeat_penalty": 1.3,
+        "frequency_penalty": 0.5,
+        "presence_penalty": 0.5,
+        "top_k": 0,
+        "top_p": 0.9,
+        "min_p": 0.01,
+        "typical_p": 0.8,
+        "logit_bias": {"30": 5.0},
+    }
+    result = llama(PROMPT, grammar=grammar, max_tokens=200, seed=6, **options)
+    person(result["choices"][0]["text"])
+
+
+def test_seeds_differ_and_repeat(llama: Any) -> None:
+    grammar = LlamaGrammar.from_regex("[a-z]{20}")
+
+    def run(seed: int) -> str:
+        result = llama("Letters:", grammar=grammar, max_tokens=30, temperature=1.5, seed=seed)
+        text: str = result["choices"][0]["text"]
+        assert re.fullmatch("[a-z]{20}", text)
+        return text
+
+    texts = [run(seed) for seed in range(4)]
+    assert len(set(texts)) > 1
+    assert texts == [run(seed) for seed in range(4)]
+
+
+def test_streaming_gives_the_same_text_and_the_status(llama: Any) -> None:
+    grammar = LlamaGrammar.from_json_schema(PERSON)
+    options: dict[str, Any] = {"grammar": grammar, "max_tokens": 200, "seed": 9}
+    whole = llama.create_completion(PROMPT, **options)
+    chunks = list(llama.create_completion(PROMPT, stream=True, **options))
+    assert "".join(it["choices"][0]["text"] for it in chunks) == whole["choices"][0]["text"]
+    ends = [it["choices"][0] for it in chunks if "earmark" in it["choices"][0]]
+    assert ends == [chunks[-1]["choices"][0]]
+    assert ends[0]["earmark"] == {"complete": True, "finished": True}
+    assert ends[0]["finish_reason"] == "stop"
+
+
+def test_cut_off_by_max_tokens(llama: Any) -> None:
+    grammar = LlamaGrammar.from_json_schema(PERSON)
+    (choice,) = llama(PROMPT, grammar=grammar, max_tokens=3, seed=1)["choices"]
+    assert choice["finish_reason"] == "length"
+    assert choice["earmark"] == {"complete": False, "finished": False}
+    # Complete, though more could follow.
+    letters = LlamaGrammar.from_regex("[a-z ]+")
+    (choice,) = llama(PROMPT, grammar=letters, max_tokens=3, seed=1)["choices"]
+    assert choice["finish_reason"] == "length"
+    assert choice["earmark"] == {"complete": True, "finished": False}
+
+
+def test_stop_strings_cut_the_text_and_the_status_is_of_what_is_left(llama: Any) -> None:
+    grammar = LlamaGrammar.from_string('root ::= "one, two, three"')
+    for stop, text, complete in [
+        (", three", "one, two", False),
+        ("hree", "one, two, t", False),
+        ("nothing", "one, two, three", True),
+    ]:
+        (choice,) = llama("Count: ", grammar=grammar, stop=[stop], max_tokens=50)["choices"]
+        assert (choice["text"], choice["finish_reason"]) == (text, "stop")
+        assert choice["earmark"]["complete"] == complete
+    either = LlamaGrammar.from_string('root ::= "one, two" (", three")')
+    shorter = LlamaGrammar.from_regex("one, two(, three)?")
+    for grammar, complete in [(either, False), (shorter, True)]:
+        for stream in (False, True):
+            answer = llama(
+                "one, two, three\none, two, three\n",
+                grammar=grammar,
+                stop=", three",
+                temperature=0,
+                stream=stream,
+                max_tokens=50,
+            )
+            last = list(answer)[-1] if stream else answer
+            assert last["choices"][0]["earmark"]["complete"] == complete
+
+
+def test_echo_and_stopping_criteria(llama: Any) -> None:
+    grammar = LlamaGrammar.from_string('root ::= "yes!"')
+    (choice,) = llama("Well: ", grammar=grammar, echo=True, max_tokens=9)["choices"]
+    assert choice["text"] == "Well: yes!"
+    assert choice["earmark"]["complete"]
+    criteria = llama_cpp.StoppingCriteriaList([lambda ids, _logits: len(ids) > 8])
+    grammar = LlamaGrammar.from_regex("[a-z]{50}")
+    (choice,) = llama("Letters: ", grammar=grammar, stopping_criteria=criteria)["choices"]
+    assert choice["earmark"] == {"complete": False, "finished": False}
+
+
+def test_chat(llama: Any) -> None:
+    grammar = LlamaGrammar.from_json_schema(PERSON)
+    messages = [{"role": "user", "content": PROMPT}]
+    answer = llama.create_chat_completion(messages, grammar=grammar, max_tokens=200, seed=2)
+    (choice,) = answer["choices"]
+    person(choice["message"]["content"])
+    assert choice["earmark"] == {"complete": True, "finished": True}
+    chunks = list(
+        llama.create_chat_completion(
+            messages, grammar=grammar, max_tokens=200, seed=2, stream=True
+        )
+    )
+    deltas = [it["choices"][0]["delta"].get("content") or "" for it in chunks]
+    assert "".join(deltas) == choice["message"]["content"]
+    assert chunks[-1]["choices"][0]["earmark"] == choice["earmark"]
+    # A chat without a grammar is what it was.
+    answer = llama.create_chat_completion(messages, max_tokens=4)
+    assert "earmark" not in answer["choices"][0]
+
+
+def test_generate_and_sample(llama: Any) -> None:
+    grammar = LlamaGrammar.from_regex("(yes|no), [a-z]+[.]")
+    tokens = []
+    for token in llama.generate(llama.tokenize(b"Well? "), grammar=grammar, temp=0.5):
+        if token in vocabulary(llama).eos_token_ids:
+            break
+        tokens.append(token)
+        assert len(tokens) < 200
+    assert re.fullmatch("(yes|no), [a-z]+[.]", models.text_of(llama, tokens))
+    # `sample` by itself starts a text at each call, as it does with llama.cpp's grammars.
+    llama._sampler = None
+    assert models.text_of(llama, [llama.sample(grammar=grammar, temp=0.0)]) in "yes no"
+    assert llama._sampler is None
+
+
+def test_all_ends_of_generation(llama: Any) -> None:
+    sampler = llama._init_sampler(grammar=LlamaGrammar.from_string('root ::= "a"'), temp=1.0)
+    native = native_sampler(sampler)
+    assert native is not None
+    (a,) = llama.tokenize(b"a", add_bos=False)
+    sampler.accept(a)
+    ends = {it for it in range(llama.n_vocab()) if is_end(llama, it)}
+    assert set(native.matcher().allowed_tokens()) == ends
+    assert len(ends) > 1
+
+
+def is_end(llama: Any, token: int) -> bool:
+    return bool(llama_cpp.llama_vocab_is_eog(llama._model.vocab, token))
+
+
+def test_control_tokens_are_never_text(llama: Any) -> None:
+    allowed = earmark.Matcher(earmark.Grammar.from_regex("(.|\n)*"), vocabulary(llama))
+    ids = set(allowed.allowed_tokens().tolist())
+    control = {
+        it for it in range(llama.n_vocab()) if llama._model.token_get_attr(it) & (1 << 3)
+    }
+    assert control
+    assert {it for it in ids & control if not is_end(llama, it)} == set()
+    # A grammar may name them.
+    start = llama.tokenize(b"<|im_start|>", add_bos=False, special=True)
+    grammar = LlamaGrammar.from_string('root ::= <|im_start|> "tool"')
+    made = llama.generate(llama.tokenize(b"Hi"), grammar=grammar, temp=0.0)
+    assert [next(made)] == start
+
+
+def test_clones_go_their_own_ways(llama: Any) -> None:
+    sampler = llama._init_sampler(grammar=LlamaGrammar.from_regex("ab|cd"), temp=0.0)
+    a, b, c = (llama.tokenize(it, add_bos=False)[0] for it in (b"a", b"b", b"c"))
+    copy = sampler.clone()
+    sampler.accept(a)
+    copy.accept(c)
+    with pytest.raises(earmark.MatchError):
+        copy.accept(b)
+    sampler.accept(b)
+    third = sampler.clone()
+    for it, complete in [(sampler, True), (copy, False), (third, True)]:
+        native = native_sampler(it)
+        assert native is not None
+        assert native.matcher().is_accepting == complete
+    sampler.reset()
+    native = native_sampler(sampler)
+    assert native is not None
+    assert native.matcher().accepted() == []
+    for it in (copy, sampler, third):
+        it.close()
+
+
+def test_a_token_forced_in_that_the_grammar_refuses(llama: Any) -> None:
+    sampler = llama._init_sampler(grammar=LlamaGrammar.from_regex("ab"), temp=0.0)
+    (a, x) = (llama.tokenize(it, add_bos=False)[0] for it in (b"a", b"x"))
+    sampler.accept(a)
+    with pytest.raises(earmark.MatchError, match="'x'"):
+        sampler.accept(x)
+    with pytest.raises(earmark.MatchError, match="out of range"):
+        sampler.accept(10**6)
+    native = native_sampler(sampler)
+    assert native is not None
+    assert native.matcher().accepted() == [a]
+
+
+def test_a_sampler_for_another_model(llama: Any) -> None:
+    other = earmark.Vocabulary([b"a", b"b", b""], eos_token_ids=2)
+    sampler = llama._init_sampler(temp=0.0)
+    add_matcher(sampler, earmark.Matcher(earmark.Grammar.from_regex("ab"), other))
+    llama.reset()
+    llama.eval(llama.tokenize(b"Hi"))
+    with pytest.raises(earmark.MatchError, match="the model that it was made for"):
+        sampler.sample(llama._ctx)
+
+
+def test_a_grammar_that_names_a_token_the_model_lacks(llama: Any) -> None:
+    grammar = LlamaGrammar.from_string("root ::= <|no_such_token|>")
+    with pytest.raises(earmark.GrammarError, match="no_such_token"):
+        llama("Hi", grammar=grammar)
+    person(llama(PROMPT, grammar=LlamaGrammar.from_json_schema(PERSON), max_tokens=99)["choices"][0]["text"])
+
+
+def test_constructors(tmp_path: Any) -> None:
+    assert isinstance(LlamaGrammar.from_string("root ::= [a-c]"), llama_cpp.LlamaGrammar)
+    for name, text in [("g.gbnf", 'root ::= "a"'), ("g.lark", 'start: "a"')]:
+        path = tmp_path / name
+        path.write_text(text)
+        for file in (path, str(path)):
+            assert LlamaGrammar.from_file(file).grammar.source == text
+    assert LlamaGrammar.from_lark('begin: "a"', start="begin").grammar.kind == "lark"
+    assert LlamaGrammar.from_regex("a").grammar.kind == "regex"
+    grammar = earmark.Grammar.from_regex("a")
+    assert LlamaGrammar.from_grammar(grammar).grammar is grammar
+    assert LlamaGrammar.from_json_schema(json.dumps(PERSON), False, indent=2).grammar
+    with pytest.raises(TypeError, match=r"takes an earmark.Grammar, not str"):
+        LlamaGrammar("root ::= [a]")  # type: ignore[arg-type]
+    with pytest.raises(earmark.GrammarError, match="line 1"):
+        LlamaGrammar.from_string("root ::= nothing")
+    with pytest.raises(FileNotFoundError):
+        LlamaGrammar.from_file(tmp_path / "none.gbnf")
+    with pytest.raises(NotImplementedError, match="llama.cpp's own engine"):
+        LlamaGrammar.from_regex("a")._grammar.encode()
+
+
+def test_other_grammars_are_left_alone(llama: Any) -> None:
+    theirs = llama_cpp.LlamaGrammar.from_string('root ::= "yes" | "no"', verbose=False)
+    assert type(theirs) is llama_cpp.LlamaGrammar
+    (choice,) = llama("Well? ", grammar=theirs, max_tokens=5)["choices"]
+    assert choice["text"] in ("yes", "no")
+    assert "earmark" not in choice
+
+
+def test_one_vocabulary_a_model_which_does_not_keep_it_alive() -> None:
+    path = str(models.smollm2_path())
+    llama = llama_cpp.Llama(path, vocab_only=True, verbose=False)
+    made = vocabulary(llama)
+    assert vocabulary(llama) is made
+    assert vocabulary(llama._model) is made
+    assert made.encode is not None
+    assert made.encode(b"a")
+    assert vocabulary(models.load()) is not made
+    model = weakref.ref(llama._model)
+    del llama
+    gc.collect()
+    assert model() is None
+    with pytest.raises(earmark.VocabularyError, match="the vocabulary's model is closed"):
+        made.encode(b"a")
+
+
+def test_use_after_close() -> None:
+    llama = llama_cpp.Llama(str(models.smollm2_path()), n_ctx=64, verbose=False)
+    model = llama._model
+    llama.close()
+    with pytest.raises(earmark.VocabularyError, match="the model is closed; load it again"):
+        vocabulary(model)
+    with pytest.raises(TypeError, match=r"takes a llama_cpp.Llama, not str"):
+        vocabulary("model.gguf")
+
+
+def test_threads_with_models_of_their_own() -> None:
+    path = str(models.smollm2_path())
+    llamas = [llama_cpp.Llama(path, n_ctx=256, n_threads=1, verbose=False) for _ in range(2)]
+    grammar = LlamaGrammar.from_json_schema(PERSON)
+    texts: list[str] = []
+
+    def run(llama: Any) -> None:
+        for seed in range(3):
+            result = llama(PROMPT, grammar=grammar, max_tokens=100, temperature=1.5, seed=seed)
+            texts.append(result["choices"][0]["text"])
+
+    threads = [Thread(target=run, args=(llama,)) for llama in llamas]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(texts) == 6
+    for text in texts:
+        person(text)
+    for llama in llamas:
+        llama.close()
+
+
+def test_speculative_decoding_gives_the_same_text() -> None:
+    from llama_cpp.llama_speculative import LlamaPromptLookupDecoding
+
+    schema = {"type": "array", "items": {"enum": ["alpha beta", "gamma"]}, "maxItems": 6, "minItems": 3}
+    grammar = LlamaGrammar.from_json_schema(schema, separators=(", ", ": "))
+    prompt = '["alpha beta", "gamma", "alpha beta", "gamma"]\n["alpha beta", "gamma", "alpha beta", "gamma"]\n'
+    drafting = models.load(draft_model=LlamaPromptLookupDecoding(num_pred_tokens=6), n_ctx=512)
+    results = [
+        llama(prompt, grammar=grammar, max_tokens=100, temperature=0)["choices"][0]
+        for llama in (models.load(), drafting, models.load(logits_all=True, n_ctx=512))
+    ]
+    json.loads(results[0]["text"])
+    assert results[0]["earmark"]["complete"]
+    for other in results[1:]:
+        assert other["text"] == results[0]["text"]
+        assert other["earmark"] == results[0]["earmark"]
+
+
+def test_logprobs() -> None:
+    llama = models.load(logits_all=True, n_ctx=512)
+    grammar = LlamaGrammar.from_regex("[0-9]{3}")
+    (choice,) = llama("Number: ", grammar=grammar, logprobs=2, max_tokens=9)["choices"]
+    assert len(choice["text"]) == 3
+    assert len(choice["logprobs"]["tokens"]) >= 1
+
+
+def test_logits_processor(llama: Any) -> None:
+    processor = GrammarLogitsProcessor(llama, earmark.Grammar.from_regex("(yes|no), [a-z]{1,5}[.]"))
+    processors = llama_cpp.LogitsProcessorList([processor])
+    # One object for several generations, the same prompt again among them.
+    for seed, prompt in [(1, "Well? "), (2, "Well? "), (3, "So what? ")]:
+        result = llama(prompt, logits_processor=processors, max_tokens=30, seed=seed)
+        assert re.fullmatch("(yes|no), [a-z]{1,5}[.]", result["choices"][0]["text"])
+        assert processor.matcher.is_accepting
+    scores = np.zeros(llama.n_vocab(), dtype=np.single)
+    processor.reset()
+    masked = processor(np.array([1, 2], dtype=np.intc), scores)
+    assert np.isfinite(masked).sum() == len(processor.matcher.allowed_tokens())
+    assert not scores.any()
+    with pytest.raises(earmark.MatchError):
+        processor(np.array([1, 2, 3], dtype=np.intc), scores)
+    with pytest.raises(ValueError, match="a draft model's tokens"):
+        GrammarLogitsProcessor(
+            SimpleNamespace(draft_model=object()), LlamaGrammar.from_regex("a")
+        )
+
+
+def test_jump_forward(llama: Any) -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "first_name": {"type": "string", "pattern": "^[A-Z][a-z]{1,8}$"},
+            "favourite_colour": {"enum": ["yellow", "purple"]},
+        },
+        "required": ["first_name", "favourite_colour"],
+        "additionalProperties": False,
+    }
+    grammar = earmark.Grammar.from_json_schema(schema, separators=(", ", ": "))
+    for temp in (0.0, 1.0):
+        generation = generate(llama, PROMPT, grammar, temp=temp)
+        tokens = list(generation)
+        value = json.loads(models.text_of(llama, tokens))
+        assert list(value) == ["first_name", "favourite_colour"]
+        assert generation.status == {"complete": True, "finished": True}
+        assert generation.forced > 4
+        # The prompt's pass samples too, and what ends the text is not asked for.
+        assert generation.forward_passes == len(tokens) - generation.forced
+        assert next(generation, None) is None
+    # Forced tokens are those that the tokenizer would write.
+    text = models.text_of(llama, tokens)
+    assert llama.tokenize(text.encode(), add_bos=False) == tokens
+
+
+def test_jump_forward_stops_in_time(llama: Any) -> None:
+    grammar = LlamaGrammar.from_string('root ::= "a long text without any choice in it"')
+    generation = generate(llama, PROMPT, grammar, max_tokens=3)
+    assert len(list(generation)) == 3
+    assert generation.status == {"complete": False, "finished": False}
+    assert generation.forward_passes == 0
+    small = models.load(n_ctx=32)
+    letters = LlamaGrammar.from_regex("[a-z]{500}")
+    generation = generate(small, b"Hi", letters)
+    assert len(list(generation)) == small.n_ctx() - 1
+    assert not generation.status["complete"]
+    with pytest.raises(ValueError, match="the prompt has 50 tokens and the context 32"):
+        generate(small, [5] * 50, letters)
+    with pytest.raises(ValueError, match="the prompt is empty"):
+        generate(small, "", letters)
+
+
+def test_the_layout_must_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    c = llama_cpp.llama_cpp
+    layout = sampler_layout(c)
+    assert layout["size"] == ctypes.sizeof(c.llama_sampler_i)
+    pairs = [(name, type_) for name, type_ in c.llama_sampler_i._fields_]
+
+    def structure(fields: list[tuple[str, Any]]) -> Any:
+        return type("changed", (ctypes.Structure,), {"_fields_": fields})
+
+    monkeypatch.setattr(c, "llama_sampler_i", structure([("new", ctypes.c_void_p), *pairs]))
+    assert sampler_layout(c)["name"] == layout["name"] + 8
+    fewer = [pair for pair in pairs if pair[0] != "clone"]
+    monkeypatch.setattr(c, "llama_sampler_i", structure(fewer))
+    with pytest.raises(UnsupportedLlamaCppError, match="it has no function clone"):
+        sampler_layout(c)
+    monkeypatch.setattr(c, "llama_sampler_i", structure(pairs))
+    data = [("id", ctypes.c_int32), ("logit", ctypes.c_float), ("p", ctypes.c_float)]
+    monkeypatch.setattr(c, "llama_token_data", structure([*data, ("more", ctypes.c_float)]))
+    with pytest.raises(UnsupportedLlamaCppError, match="16 bytes instead of 12"):
+        sampler_layout(c)
+    monkeypatch.setattr(c, "llama_token_data", structure([data[1], data[0], data[2]]))
+    with pytest.raises(UnsupportedLlamaCppError, match="no field id of 4 bytes at 0"):
+        sampler_layout(c)
