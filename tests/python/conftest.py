@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import llama_model
 import shared
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import earmark
 
 
@@ -24,3 +27,11 @@ def model(request: pytest.FixtureRequest) -> str:
 def byte_vocabulary() -> earmark.Vocabulary:
     """One token a byte, and an end of sequence."""
     return shared.byte_vocabulary()
+
+
+@pytest.fixture(scope="session")
+def llama_server() -> Iterator[str]:
+    """The address of llama-cpp-python's server with earmark."""
+    pytest.importorskip("llama_cpp")
+    with llama_model.serve() as address:
+        yield address

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,3 +37,35 @@ def text_of(llama: Any, tokens: list[int]) -> str:
     """What tokens say."""
     text: bytes = llama.detokenize(tokens)
     return text.decode()
+
+
+@contextmanager
+def serve() -> Iterator[str]:
+    """`python -m earmark.llama_cpp.server` with SmolLM2; gives the address for an openai client."""
+    for needed in ("fastapi", "uvicorn", "sse_starlette", "starlette_context", "pydantic_settings"):
+        pytest.importorskip(needed, reason=f"the server of llama_cpp needs {needed}")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "earmark.llama_cpp.server", "--n_ctx", "1024"]
+    command += ["--model", str(smollm2_path()), "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as server:
+        try:
+            _wait_for(port, server)
+            yield f"http://127.0.0.1:{port}/v1"
+        finally:
+            server.terminate()
+            server.communicate()
+
+
+def _wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 100
+    while time.monotonic() < deadline:
+        if server.poll() is not None:
+            assert server.stdout is not None
+            pytest.fail(server.stdout.read().decode(errors="replace"))
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.2)
+    pytest.fail("the server did not start in time")

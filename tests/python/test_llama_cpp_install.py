@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -205,37 +203,10 @@ def test_the_librarys_own_tests() -> None:
     assert re.search(r"\b[3-9] passed", result.stdout)
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    """An openai client of a server that `python -m earmark.llama_cpp.server` started."""
+@pytest.fixture
+def client(llama_server: str) -> Any:
     openai = pytest.importorskip("openai")
-    for needed in ("fastapi", "uvicorn", "sse_starlette", "starlette_context", "pydantic_settings"):
-        pytest.importorskip(needed, reason=f"the server of llama_cpp needs {needed}")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "earmark.llama_cpp.server"]
-    command += ["--model", str(models.smollm2_path()), "--port", str(port), "--n_ctx", "1024"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as server:
-        try:
-            wait_for(port, server)
-            yield openai.OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none", timeout=300)
-        finally:
-            server.terminate()
-            server.communicate()
-
-
-def wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 100
-    while time.monotonic() < deadline:
-        if server.poll() is not None:
-            assert server.stdout is not None
-            pytest.fail(server.stdout.read().decode(errors="replace"))
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.2)
-    pytest.fail("the server did not start in time")
+    return openai.OpenAI(base_url=llama_server, api_key="none", timeout=300)
 
 
 def test_server_response_format(client: Any) -> None:

@@ -22,7 +22,7 @@ import pytest
 import earmark
 import llama_model as models
 from exact import load as load_exact
-from models import GRAMMARS, SHARED, SLOW
+from shared import GRAMMARS, SHARED, SLOW
 from oracle import Oracle, UndecidedError
 
 llama_cpp = pytest.importorskip("llama_cpp")
@@ -52,7 +52,7 @@ def judge(schema: Any, text: str) -> bool | None:
     """Whether a text parses and is valid; None if the oracle can't say."""
     value = load_exact(text)
     try:
-        return Oracle(schema).is_valid(value)
+        return Oracle(load_exact(json.dumps(schema))).is_valid(value)
     except UndecidedError:
         return None
 

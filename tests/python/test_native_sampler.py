@@ -17,7 +17,7 @@ import pytest
 
 import earmark
 from earmark._earmark import NativeSampler, SamplerInterface
-from models import BYTE_EOS, allowed, byte_vocabulary, load
+from shared import BYTE_EOS, allowed, byte_vocabulary, load
 
 
 class Candidate(Structure):
