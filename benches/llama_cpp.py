@@ -78,7 +78,9 @@ def cases() -> list[tuple[str, Any, Any, bytes]]:
     ]
 
 
-def sampling(llama: Any, tokens: list[int], grammars: dict[str, Any], options: dict[str, Any], rounds: int) -> dict[str, float]:
+def sampling(
+    llama: Any, tokens: list[int], grammars: dict[str, Any], options: dict[str, Any], rounds: int
+) -> dict[str, float]:
     """Microseconds a token for each grammar."""
     random = np.random.default_rng(1)
     noise = random.normal(0, 3, (8, llama.n_vocab())).astype(np.single)
@@ -112,7 +114,10 @@ def sampling(llama: Any, tokens: list[int], grammars: dict[str, Any], options: d
 
 
 def table_of_sampling(models: dict[str, Any], rounds: int) -> None:
-    print("\n| vocabulary | grammar | samplers | none, µs | llama.cpp's, µs | earmark, µs | grammar's share: llama.cpp / earmark | earmark / none |")
+    print(
+        "\n| vocabulary | grammar | samplers | none, µs | llama.cpp's, µs "
+        "| earmark, µs | what the grammar adds: llama.cpp's / earmark's | earmark / none |"
+    )
     print("|---|---|---|--:|--:|--:|--:|--:|")
     for model, llama in models.items():
         start = time.perf_counter()
@@ -135,7 +140,10 @@ def table_of_sampling(models: dict[str, Any], rounds: int) -> None:
 
 
 def end_to_end(llama: Any, tokens: int) -> None:
-    print("\n| grammar | none, tokens/s | llama.cpp's | earmark | earmark / llama.cpp's | earmark / none |")
+    print(
+        "\n| grammar | none, tokens/s | llama.cpp's | earmark "
+        "| earmark / llama.cpp's | earmark / none |"
+    )
     print("|---|--:|--:|--:|--:|--:|")
     prompt = "Write a long JSON document about a person:\n"
     for name, theirs, ours, _ in cases():

@@ -176,9 +176,7 @@ def test_chat(llama: Any) -> None:
     person(choice["message"]["content"])
     assert choice["earmark"] == {"complete": True, "finished": True}
     chunks = list(
-        llama.create_chat_completion(
-            messages, grammar=grammar, max_tokens=200, seed=2, stream=True
-        )
+        llama.create_chat_completion(messages, grammar=grammar, max_tokens=200, seed=2, stream=True)
     )
     deltas = [it["choices"][0]["delta"].get("content") or "" for it in chunks]
     assert "".join(deltas) == choice["message"]["content"]
@@ -221,9 +219,7 @@ def is_end(llama: Any, token: int) -> bool:
 def test_control_tokens_are_never_text(llama: Any) -> None:
     allowed = earmark.Matcher(earmark.Grammar.from_regex("(.|\n)*"), vocabulary(llama))
     ids = set(allowed.allowed_tokens().tolist())
-    control = {
-        it for it in range(llama.n_vocab()) if llama._model.token_get_attr(it) & (1 << 3)
-    }
+    control = {it for it in range(llama.n_vocab()) if llama._model.token_get_attr(it) & (1 << 3)}
     assert control
     assert {it for it in ids & control if not is_end(llama, it)} == set()
     # A grammar may name them.
@@ -282,7 +278,11 @@ def test_a_grammar_that_names_a_token_the_model_lacks(llama: Any) -> None:
     grammar = LlamaGrammar.from_string("root ::= <|no_such_token|>")
     with pytest.raises(earmark.GrammarError, match="no_such_token"):
         llama("Hi", grammar=grammar)
-    person(llama(PROMPT, grammar=LlamaGrammar.from_json_schema(PERSON), max_tokens=99)["choices"][0]["text"])
+    person(
+        llama(PROMPT, grammar=LlamaGrammar.from_json_schema(PERSON), max_tokens=99)["choices"][0][
+            "text"
+        ]
+    )
 
 
 def test_constructors(tmp_path: Any) -> None:
@@ -303,7 +303,7 @@ def test_constructors(tmp_path: Any) -> None:
         LlamaGrammar.from_string("root ::= nothing")
     with pytest.raises(FileNotFoundError):
         LlamaGrammar.from_file(tmp_path / "none.gbnf")
-    with pytest.raises(NotImplementedError, match="llama.cpp's own engine"):
+    with pytest.raises(NotImplementedError, match=r"llama\.cpp's own engine"):
         LlamaGrammar.from_regex("a")._grammar.encode()
 
 
@@ -368,9 +368,14 @@ def test_threads_with_models_of_their_own() -> None:
 def test_speculative_decoding_gives_the_same_text() -> None:
     from llama_cpp.llama_speculative import LlamaPromptLookupDecoding
 
-    schema = {"type": "array", "items": {"enum": ["alpha beta", "gamma"]}, "maxItems": 6, "minItems": 3}
+    schema = {
+        "type": "array",
+        "items": {"enum": ["alpha beta", "gamma"]},
+        "maxItems": 6,
+        "minItems": 3,
+    }
     grammar = LlamaGrammar.from_json_schema(schema, separators=(", ", ": "))
-    prompt = '["alpha beta", "gamma", "alpha beta", "gamma"]\n["alpha beta", "gamma", "alpha beta", "gamma"]\n'
+    prompt = '["alpha beta", "gamma", "alpha beta", "gamma"]\n' * 2
     drafting = models.load(draft_model=LlamaPromptLookupDecoding(num_pred_tokens=6), n_ctx=512)
     results = [
         llama(prompt, grammar=grammar, max_tokens=100, temperature=0)["choices"][0]
@@ -407,9 +412,7 @@ def test_logits_processor(llama: Any) -> None:
     with pytest.raises(earmark.MatchError):
         processor(np.array([1, 2, 3], dtype=np.intc), scores)
     with pytest.raises(ValueError, match="a draft model's tokens"):
-        GrammarLogitsProcessor(
-            SimpleNamespace(draft_model=object()), LlamaGrammar.from_regex("a")
-        )
+        GrammarLogitsProcessor(SimpleNamespace(draft_model=object()), LlamaGrammar.from_regex("a"))
 
 
 def test_jump_forward(llama: Any) -> None:

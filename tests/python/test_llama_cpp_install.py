@@ -66,7 +66,8 @@ def test_the_names_come_and_go() -> None:
     assert type(llama_cpp.LlamaGrammar.from_string("root ::= [a]")) is llama_cpp.LlamaGrammar
 
 
-def test_all_of_the_librarys_grammars_can_be_read(llama: Any) -> None:
+@pytest.mark.usefixtures("llama")
+def test_all_of_the_librarys_grammars_can_be_read() -> None:
     from llama_cpp import llama_grammar
 
     texts = {name: text for name, text in vars(llama_grammar).items() if name.endswith("_GBNF")}
@@ -156,10 +157,10 @@ def test_what_can_not_be_enforced_is_refused(llama: Any) -> None:
         with pytest.raises(earmark.GrammarError) as caught:
             list(llama.create_chat_completion(MESSAGES, **call))
         assert caught.value.pointer == "/pattern"
+    draw = {"type": "function", "function": {"name": "draw", "parameters": SCHEMA}}
     with pytest.raises(ValueError, match=r"for one tool, not for \['paint', 'draw'\]"):
-        draw = {"type": "function", "function": {"name": "draw", "parameters": SCHEMA}}
         llama.create_chat_completion(MESSAGES, tools=[TOOL, draw], tool_choice="required")
-    with pytest.raises(ValueError, match='needs {"json_schema"'):
+    with pytest.raises(ValueError, match=r'needs \{"json_schema"'):
         llama.create_chat_completion(MESSAGES, response_format={"type": "json_schema"})
     # A caller's own grammar is refused at once.
     with pytest.raises(earmark.GrammarError):

@@ -22,8 +22,8 @@ import pytest
 import earmark
 import llama_model as models
 from exact import load as load_exact
-from shared import GRAMMARS, SHARED, SLOW
 from oracle import Oracle, UndecidedError
+from shared import GRAMMARS, SHARED, SLOW
 
 llama_cpp = pytest.importorskip("llama_cpp")
 

@@ -8,8 +8,21 @@ from __future__ import annotations
 
 import ctypes
 import random
-from ctypes import CFUNCTYPE, POINTER, Structure, c_bool, c_char_p, c_float, c_int32, c_int64
-from ctypes import c_size_t, c_void_p, cast, pointer, sizeof
+from ctypes import (
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    c_bool,
+    c_char_p,
+    c_float,
+    c_int32,
+    c_int64,
+    c_size_t,
+    c_void_p,
+    cast,
+    pointer,
+    sizeof,
+)
 from threading import Thread
 from typing import Any
 
@@ -204,7 +217,7 @@ def test_a_refused_token_is_told_and_changes_nothing() -> None:
     native.handle.check()
     assert native.apply() == set(b"e")
     native.accept(-1)
-    with pytest.raises(earmark.MatchError, match="token id -1 is out of range.* ids 0 to 256"):
+    with pytest.raises(earmark.MatchError, match=r"token id -1 is out of range.* ids 0 to 256"):
         native.handle.check()
     for token in (ord("e"), ord("s"), BYTE_EOS, ord("s")):
         native.accept(token)
@@ -217,7 +230,7 @@ def test_a_candidate_always_stays() -> None:
     """llama.cpp ends the process when it has none to choose from."""
     native = make(YES_NO)
     assert native.candidates([1, 2, 3]) == [1, 2, 3]
-    with pytest.raises(earmark.MatchError, match="none of the 3 candidates .* 2 allowed tokens"):
+    with pytest.raises(earmark.MatchError, match=r"none of the 3 candidates .* 2 allowed tokens"):
         native.handle.check()
     wide = range(300)
     assert native.candidates(wide) == list(wide)

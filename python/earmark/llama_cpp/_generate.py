@@ -124,10 +124,12 @@ def generate(
     """
     if isinstance(grammar, Grammar):
         grammar = LlamaGrammar(grammar)
+    tokens: list[int]
     if isinstance(prompt, str | bytes):
         text = prompt.encode() if isinstance(prompt, str) else prompt
-        prompt = llama.tokenize(text, add_bos=llama._model.add_bos_token(), special=True)
-    tokens = list(prompt)
+        tokens = llama.tokenize(text, add_bos=llama._model.add_bos_token(), special=True)
+    else:
+        tokens = list(prompt)
     if not tokens:
         raise ValueError("the prompt is empty; the model needs one token at least, such as its BOS")
     room = llama.n_ctx() - len(tokens)

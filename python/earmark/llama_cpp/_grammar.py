@@ -11,7 +11,7 @@ from earmark.llama_cpp._library import library
 if TYPE_CHECKING:
     from os import PathLike
 
-_Theirs = library("llama_cpp.llama_grammar").LlamaGrammar
+_Theirs: Any = library("llama_cpp.llama_grammar").LlamaGrammar
 
 
 class LlamaGrammar(_Theirs):  # type: ignore[misc]

@@ -13,16 +13,18 @@ What changes, until `uninstall()`:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import wraps
 from inspect import signature
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from earmark import GrammarError
 from earmark.llama_cpp._grammar import LlamaGrammar
 from earmark.llama_cpp._library import library
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # (object, attribute, what it was) of all that was replaced.
 _replaced: list[tuple[Any, str, Any]] = []
@@ -109,7 +111,7 @@ class _Refused(LlamaGrammar):
         self._error = error
 
     @property
-    def grammar(self) -> Any:
+    def grammar(self) -> Any:  # type: ignore[override]
         raise self._error
 
 

@@ -14,13 +14,15 @@ say nothing. There, llama-cpp-python's finish reason of a tool call is `"tool_ca
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import wraps
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from earmark import Matcher, MatchError
 from earmark.llama_cpp._library import library
 from earmark.llama_cpp._sampler import native_sampler
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 KEY = "earmark"
 _TAUGHT = "_earmark_taught"
