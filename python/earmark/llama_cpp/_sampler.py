@@ -42,7 +42,9 @@ def add_matcher(sampler: Any, matcher: Matcher) -> NativeSampler:
     later = []
     while (count := c.llama_sampler_chain_n(chain)) > 0:
         last = c.llama_sampler_chain_get(chain, count - 1)
-        if c.llama_sampler_name(last) not in _AFTER_THE_GRAMMAR:
+        # Samplers written in Python have no name, which llama_sampler_name() would call.
+        name = last.contents.iface.contents.name
+        if not name or name(last) not in _AFTER_THE_GRAMMAR:
             break
         later.append(c.llama_sampler_chain_remove(chain, count - 1))
     c.llama_sampler_chain_add(chain, cast(native.address, POINTER(c.llama_sampler)))
