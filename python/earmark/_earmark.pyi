@@ -22,6 +22,7 @@ __all__ = [
     "Vocabulary",
     "__version__",
     "decode_pieces",
+    "llama_vocab_table",
 ]
 
 __version__: str
@@ -586,6 +587,24 @@ class NativeSampler:
         Raises:
             MatchError: A token was accepted that is not allowed, or no candidate was.
         """
+
+def llama_vocab_table(
+    vocab: int, count: int, functions: Mapping[str, int]
+) -> tuple[list[bytes], list[int], list[int]]:
+    """The tokens of a `llama_vocab`, read by llama.cpp's own functions.
+
+    Args:
+        vocab: The address of a live `llama_vocab`; it is believed, as are the others.
+        count: How many tokens it has.
+        functions: The addresses of `llama_vocab_get_text` as `text`, of `llama_vocab_get_attr` as
+            `attributes`, of `llama_vocab_is_eog` as `is_end`.
+
+    Returns:
+        The tokens' texts and attributes, and the ids of those that end a generation.
+
+    Raises:
+        ValueError: An address is 0.
+    """
 
 def decode_pieces(pieces: Sequence[str | None], kind: str) -> list[bytes | None]:
     """What the pieces of a tokenizer's vocabulary file stand for. For the adapters.

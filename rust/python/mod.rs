@@ -10,6 +10,7 @@ mod buffer;
 mod error;
 mod grammar;
 mod json_text;
+mod llama_vocab;
 mod matcher;
 mod sampler;
 mod schema;
@@ -22,6 +23,8 @@ use pyo3::pymodule;
 mod _earmark {
     #[pymodule_export]
     use super::grammar::PyGrammar;
+    #[pymodule_export]
+    use super::llama_vocab::llama_vocab_table;
     #[pymodule_export]
     use super::matcher::PyMatcher;
     #[pymodule_export]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -49,21 +50,25 @@ def serve() -> Iterator[str]:
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "earmark.llama_cpp.server", "--n_ctx", "1024"]
     command += ["--model", str(smollm2_path()), "--port", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as server:
+    # A file: nobody reads a pipe, and llama.cpp says a lot.
+    with (
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT) as server,
+    ):
         try:
-            _wait_for(port, server)
+            _wait_for(port, server, said)
             yield f"http://127.0.0.1:{port}/v1"
         finally:
             server.terminate()
-            server.communicate()
+            server.wait()
 
 
-def _wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 100
+def _wait_for(port: int, server: subprocess.Popen[bytes], said: IO[bytes]) -> None:
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         if server.poll() is not None:
-            assert server.stdout is not None
-            pytest.fail(server.stdout.read().decode(errors="replace"))
+            said.seek(0)
+            pytest.fail(said.read().decode(errors="replace"))
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 return

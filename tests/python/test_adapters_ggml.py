@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import sys
+from ctypes import CFUNCTYPE, addressof, c_bool, c_int, c_int32, c_void_p, create_string_buffer
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -217,15 +218,25 @@ class Llama:
 
 
 @pytest.fixture
-def library(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def library(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> ModuleType:
     module = ModuleType("llama_cpp")
     llama = Llama({})
+    vocab = 4096  # Of a pointer that only these functions read.
+    texts = [create_string_buffer(text) for text, _ in llama.table]
+    if renamed := getattr(request, "param", None):
+        texts[259] = create_string_buffer(renamed)
     functions = {
-        "llama_model_get_vocab": lambda model: {"model": llama}[model],
-        "llama_vocab_n_tokens": lambda vocab: len(vocab.table),
-        "llama_vocab_get_text": lambda vocab, token: vocab.table[token][0],
-        "llama_vocab_get_attr": lambda vocab, token: vocab.table[token][1],
-        "llama_vocab_is_eog": lambda _vocab, token: token in (1, 2),
+        "llama_model_get_vocab": lambda model: {"model": vocab}[model],
+        "llama_vocab_n_tokens": lambda it: {vocab: len(llama.table)}[it],
+        "llama_vocab_get_text": CFUNCTYPE(c_void_p, c_void_p, c_int32)(
+            lambda it, token: {vocab: addressof(texts[token])}[it]
+        ),
+        "llama_vocab_get_attr": CFUNCTYPE(c_int, c_void_p, c_int32)(
+            lambda it, token: {vocab: llama.table[token][1]}[it]
+        ),
+        "llama_vocab_is_eog": CFUNCTYPE(c_bool, c_void_p, c_int32)(
+            lambda it, token: {vocab: token in (1, 2)}[it]
+        ),
         "llama_vocab_type": lambda _vocab: 1,
     }
     for name, function in functions.items():
@@ -250,8 +261,8 @@ def test_llama_cpp(library: Any) -> None:
     assert parts.encode("\u00e9") == [3 + byte for byte in "é".encode()]
 
 
+@pytest.mark.parametrize("library", ["▁The".encode()], indirect=True)
 def test_llama_cpp_that_disagrees_with_its_table(library: Any) -> None:
-    library.llama.table[259] = ("▁The".encode(), 4)
     with pytest.raises(VocabularyError, match=r"the quick brown fox.*b' The'"):
         Vocabulary.from_llama_cpp(library.llama)
 

@@ -59,13 +59,14 @@ def decode_vocabulary(
             f"the vocabulary has {len(texts)} tokens but {len(types)} token types: "
             "the file is damaged"
         )
-    pieces: list[str | None] = [None] * len(texts)
+    pieces = _normal_pieces(texts, types)
     fixed: dict[int, bytes] = {}  # What `decode_pieces` is not asked for.
     special: dict[int, str] = {}
-    for token, (text, type_) in enumerate(zip(texts, types, strict=True)):
-        if type_ == TokenType.NORMAL:
-            pieces[token] = _utf8(token, text)
-        elif type_ in _SPECIAL:
+    for token, piece in enumerate(pieces):
+        if piece is not None:
+            continue
+        text, type_ = texts[token], types[token]
+        if type_ in _SPECIAL:
             fixed[token] = text
             special[token] = _utf8(token, text)
         elif type_ == TokenType.USER_DEFINED:
@@ -88,6 +89,19 @@ def decode_vocabulary(
     for token, text in fixed.items():
         tokens[token] = text
     return tokens, special
+
+
+def _normal_pieces(texts: Sequence[bytes], types: Sequence[int]) -> list[str | None]:
+    """The texts of normal tokens, which nearly all are; None for the others."""
+    normal = int(TokenType.NORMAL)
+    pairs = zip(texts, types, strict=True)
+    try:
+        return [text.decode() if type_ == normal else None for text, type_ in pairs]
+    except UnicodeDecodeError:
+        return [
+            _utf8(token, text) if type_ == normal else None
+            for token, (text, type_) in enumerate(zip(texts, types, strict=True))
+        ]
 
 
 def _utf8(token: int, text: bytes) -> str:

@@ -1,14 +1,17 @@
 """Models loaded by `llama-cpp-python` → the parts of a `Vocabulary`.
 
-It asks llama.cpp itself, through the library's ctypes functions, for the text and the attributes
-of each token (`llama.h`: `llama_vocab_get_text`, `llama_vocab_get_attr`, `llama_vocab_is_eog`).
+It asks llama.cpp itself for the text and the attributes of each token (`llama.h`:
+`llama_vocab_get_text`, `llama_vocab_get_attr`, `llama_vocab_is_eog`), by the addresses of the
+library's functions: through ctypes that alone would take longer than all the rest.
 """
 
 from __future__ import annotations
 
+from ctypes import c_void_p, cast
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from earmark._earmark import llama_vocab_table
 from earmark.adapters._encoding import PLAIN, SAMPLES, check_table, continuation, dummy_prefix
 from earmark.adapters._eos import choose_eos
 from earmark.adapters._ggml import TokenType, decode_vocabulary
@@ -57,26 +60,24 @@ def parts(
             "install version 0.3.7 or later"
         )
     vocab = library.llama_model_get_vocab(llama.model)
-    ids = range(library.llama_vocab_n_tokens(vocab))
-    texts: list[bytes] = [library.llama_vocab_get_text(vocab, token) for token in ids]
-    types = [
-        _type(library.llama_vocab_get_attr(vocab, token), text)
-        for token, text in zip(ids, texts, strict=True)
-    ]
-    for token, text in enumerate(texts):
-        # A name that llama.cpp makes up for tokens without text.
-        if text == b"[EMPTY_%d]" % token:
-            types[token] = TokenType.UNUSED
-
+    texts, attributes, found = llama_vocab_table(
+        _address(vocab),
+        library.llama_vocab_n_tokens(vocab),
+        {
+            "text": _address(library.llama_vocab_get_text),
+            "attributes": _address(library.llama_vocab_get_attr),
+            "is_end": _address(library.llama_vocab_is_eog),
+        },
+    )
+    types = _types(texts, attributes)
     vocab_type = library.llama_vocab_type(vocab)
     model = llama.metadata.get("tokenizer.ggml.model") or _MODELS.get(vocab_type, str(vocab_type))
     tokens, special = decode_vocabulary(model, texts, types)
-    found = [token for token in ids if library.llama_vocab_is_eog(vocab, token)]
     eos = choose_eos(eos_token_ids, found, size=len(tokens), source="this model")
 
     def encode(text: str) -> list[int]:
-        found: list[int] = llama.tokenize(text.encode(), add_bos=False, special=False)
-        return found
+        ids: list[int] = llama.tokenize(text.encode(), add_bos=False, special=False)
+        return ids
 
     special_ids = frozenset(special) | frozenset(found)
     prefix = dummy_prefix(encode, tokens, special_ids)
@@ -85,7 +86,7 @@ def parts(
         special_ids,
         encode,
         seen=lambda text: prefix + text.encode(),
-        unknown={token for token in ids if types[token] == TokenType.UNKNOWN},
+        unknown={token for token in special if types[token] == TokenType.UNKNOWN},
         # T5 changes white space and characters before it looks at the vocabulary, and llama.cpp
         # doesn't tell how.
         samples=(PLAIN,) if model == "t5" else SAMPLES,
@@ -99,9 +100,25 @@ def parts(
     )
 
 
-def _type(attributes: int, text: bytes) -> TokenType:
+def _types(texts: list[bytes], attributes: list[int]) -> list[TokenType]:
+    """The type of each token; there are few different attributes."""
+    known = {bits: _type(bits) for bits in set(attributes)}
+    types = [known[bits] for bits in attributes]
+    for token, text in enumerate(texts):
+        if text in _SHOWN and types[token] is TokenType.USER_DEFINED:
+            types[token] = TokenType.CONTROL
+        # A name that llama.cpp makes up for tokens without text.
+        elif text.startswith(b"[EMPTY_") and text == b"[EMPTY_%d]" % token:
+            types[token] = TokenType.UNUSED
+    return types
+
+
+def _type(attributes: int) -> TokenType:
     for flag, type_ in _ATTRIBUTES:
         if attributes & flag:
-            shown = type_ is TokenType.USER_DEFINED and text in _SHOWN
-            return TokenType.CONTROL if shown else type_
+            return type_
     return TokenType.UNUSED
+
+
+def _address(pointer: Any) -> int:
+    return cast(pointer, c_void_p).value or 0

@@ -3,6 +3,8 @@
 //! `llama_token_data_array` and `llama_token_data` of `llama.h`. Python has checked that the
 //! installed library's definition begins like these (`earmark/llama_cpp/layout.py`).
 
+use std::ops::Range;
+
 /// `llama_token_data`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
@@ -24,12 +26,12 @@ pub(super) struct CandidateArray {
 }
 
 /// Moves the candidates whose bit in `mask` is 1 to the front, in their order, and says how many
-/// there are. The rest of the array is left in any state.
+/// there are. The rest of the array is left in any state. Ids are unique.
 ///
 /// `llama_sampler_sample` makes the array in the order of the ids, so that the mask alone says
 /// where the allowed candidates are: most masks leave only some, and the array is not even read.
-pub(super) fn keep(candidates: &mut [Candidate], mask: &[u32]) -> usize {
-    if in_order(candidates, mask) {
+pub(super) fn keep(candidates: &mut [Candidate], mask: &[u32], width: usize) -> usize {
+    if candidates.len() == width && in_order(candidates, mask) {
         return keep_runs(candidates, mask);
     }
     let mut kept = 0;
@@ -43,53 +45,62 @@ pub(super) fn keep(candidates: &mut [Candidate], mask: &[u32]) -> usize {
     kept
 }
 
-/// Whether each allowed token is the candidate with its own number. Ids are unique, so that no
-/// other candidate is allowed then.
+/// Whether the allowed candidates are those at the numbers that the mask allows.
+///
+/// There are as many candidates as ids, so that each id is there once. If each allowed token is
+/// the candidate with its own number, then no other candidate is allowed; if each forbidden one
+/// is, then all others are. Whichever are fewer are looked at.
 fn in_order(candidates: &[Candidate], mask: &[u32]) -> bool {
-    // A mask covers whole words: bits past the last candidate may be there but are 0.
-    candidates.len().div_ceil(32) == mask.len()
-        && mask.iter().zip(candidates.chunks(32)).zip((0..).step_by(32)).all(
-            |((&word, chunk), at)| {
-                if word == u32::MAX {
-                    // Without a branch for each, which the compiler turns into vector instructions.
-                    let wrong =
-                        |wrong, (candidate, id): (&Candidate, i32)| wrong | (candidate.id ^ id);
-                    chunk.iter().zip(at..).fold(0, wrong) == 0
-                } else {
-                    ones(word).all(|bit| chunk.get(bit).is_some_and(|it| it.id == at + bit as i32))
-                }
-            },
-        )
+    let allowed: usize = mask.iter().map(|word| word.count_ones() as usize).sum();
+    let flip = if allowed * 2 > candidates.len() { u32::MAX } else { 0 };
+    mask.iter().zip(candidates.chunks(32)).zip((0..).step_by(32)).all(|((&word, chunk), at)| {
+        let mut rest = word ^ flip;
+        while rest != 0 {
+            let bit = rest.trailing_zeros();
+            // Behind the last candidate there are bits but no tokens.
+            if chunk.get(bit as usize).is_some_and(|it| it.id != at + bit as i32) {
+                return false;
+            }
+            rest &= rest - 1;
+        }
+        true
+    })
 }
 
-/// [`keep`] where the allowed candidates are at their own numbers.
+/// [`keep`] where the allowed candidates are at the numbers that the mask allows.
 fn keep_runs(candidates: &mut [Candidate], mask: &[u32]) -> usize {
     let mut kept = 0;
+    // Runs go on from word to word: the fewer there are, the faster they are moved.
+    let mut run = 0..0;
     for (&word, start) in mask.iter().zip((0..).step_by(32)) {
         let mut rest = word;
+        let mut at = 0;
         while rest != 0 {
-            let first = rest.trailing_zeros() as usize;
-            let length = (rest >> first).trailing_ones() as usize;
-            let from = start + first;
-            candidates.copy_within(from..from + length, kept);
-            kept += length;
-            rest &= u32::MAX.checked_shl((first + length) as u32).unwrap_or(0);
+            at += rest.trailing_zeros() as usize;
+            rest = word >> at;
+            let length = rest.trailing_ones() as usize;
+            if start + at != run.end {
+                kept = move_run(candidates, run, kept);
+                run = start + at..start + at;
+            }
+            run.end += length;
+            at += length;
+            rest = if at < 32 { word >> at } else { 0 };
         }
     }
-    kept
+    move_run(candidates, run, kept)
+}
+
+/// Moves a run of candidates to where the kept ones end, and says where they end then.
+fn move_run(candidates: &mut [Candidate], run: Range<usize>, kept: usize) -> usize {
+    let length = run.len();
+    if run.start != kept {
+        candidates.copy_within(run, kept);
+    }
+    kept + length
 }
 
 fn is_allowed(mask: &[u32], id: i32) -> bool {
     let word = usize::try_from(id).ok().and_then(|id| mask.get(id / 32));
     word.is_some_and(|word| word >> (id & 31) & 1 == 1)
-}
-
-/// The positions of the bits that are 1.
-fn ones(word: u32) -> impl Iterator<Item = usize> {
-    let mut rest = word;
-    std::iter::from_fn(move || {
-        let bit = rest.trailing_zeros();
-        rest &= rest.wrapping_sub(1);
-        (bit < 32).then_some(bit as usize)
-    })
 }

