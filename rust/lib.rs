@@ -14,6 +14,7 @@ pub mod error;
 pub mod index;
 pub mod interner;
 pub mod span;
+pub mod spread;
 pub mod transitions;
 
 pub mod grammar;

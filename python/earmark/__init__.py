@@ -12,7 +12,14 @@ keep the output inside the grammar::
         matcher.accept(sample(logits))
 """
 
-from earmark._earmark import Grammar, Matcher, Vocabulary, __version__
+from earmark._earmark import (
+    Grammar,
+    Matcher,
+    Vocabulary,
+    __version__,
+    accept_all,
+    fill_masks,
+)
 from earmark.errors import GrammarError, LimitError, MatchError, VocabularyError
 from earmark.masks import allocate_masks, apply_mask
 from earmark.reports import GrammarInfo, IgnoredKeyword, SchemaKeyword, SchemaReport
@@ -30,6 +37,8 @@ __all__ = [
     "Vocabulary",
     "VocabularyError",
     "__version__",
+    "accept_all",
     "allocate_masks",
     "apply_mask",
+    "fill_masks",
 ]

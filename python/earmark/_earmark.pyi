@@ -23,6 +23,11 @@ __all__ = [
     "__version__",
     "decode_pieces",
     "llama_vocab_table",
+    "Vocabulary",
+    "__version__",
+    "accept_all",
+    "decode_pieces",
+    "fill_masks",
 ]
 
 __version__: str
@@ -604,6 +609,58 @@ def llama_vocab_table(
 
     Raises:
         ValueError: An address is 0.
+def fill_masks(
+    matchers: Iterable[Matcher],
+    out: Buffer | Any,
+    *,
+    rows: Iterable[SupportsIndex] | None = None,
+    threads: SupportsIndex | None = None,
+) -> None:
+    """Writes the masks of a batch: `matcher.fill_mask(out, row)` of each, in one call.
+
+    Other Python threads run meanwhile. No threads are left when it returns, so a process may fork
+    between calls.
+
+    Args:
+        matchers: Of any grammars, none twice; finished ones allow nothing. Their vocabularies
+            have the same number of words a mask.
+        out: As for `Matcher.fill_mask`; of shape `(batch, words)`.
+        rows: Which row of `out` is whose, from 0, none twice. Default: the first matcher's is
+            row 0, and so on. Other rows stay as they are.
+        threads: The most threads that work on it, the caller's among them. Default: one for each
+            32 matchers, but no more than the process has cores.
+
+    Raises:
+        TypeError: Not matchers, or `out` has no buffer, or not of 32-bit integers.
+        ValueError: A matcher or a row comes twice, `out` has another shape, is read-only or not
+            contiguous, vocabularies differ in their words, `threads` is less than 1.
+        IndexError: There is no such row.
+    """
+
+def accept_all(
+    matchers: Iterable[Matcher],
+    token_ids: Iterable[SupportsIndex],
+    *,
+    threads: SupportsIndex | None = None,
+) -> npt.NDArray[np.bool_]:
+    """Goes on by the tokens that were sampled for a batch, one for each matcher, in one call.
+
+    What one matcher refuses keeps none of the others back: a server drops that sequence and goes
+    on with the rest. The refused matcher is as it was; `matcher.explain(token)` says why.
+
+    Args:
+        matchers: Of any grammars and vocabularies, none twice.
+        token_ids: As many; a list, a numpy array or a torch tensor of shape `(n,)`.
+        threads: As for `fill_masks`.
+
+    Returns:
+        A new bool array of shape `(n,)`: what `matcher.try_accept(token)` of each says. False
+        where the token is not allowed, there is no such token, or the matcher has finished.
+
+    Raises:
+        TypeError: Not matchers, or token ids that are no integers. Nothing was accepted.
+        ValueError: A matcher comes twice, there are more or fewer token ids than matchers,
+            `threads` is less than 1. Nothing was accepted.
     """
 
 def decode_pieces(pieces: Sequence[str | None], kind: str) -> list[bytes | None]:

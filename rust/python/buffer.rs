@@ -27,7 +27,7 @@ impl MaskBuffer {
         if !holds_words(&buffer) {
             return Err(PyTypeError::new_err(format!(
                 "out holds items of format '{}' and {} bytes; \
-                 fill_mask() needs aligned 32-bit integers (int32 or uint32)",
+                 masks need aligned 32-bit integers (int32 or uint32)",
                 buffer.format().to_string_lossy(),
                 buffer.item_size()
             )));
@@ -40,7 +40,7 @@ impl MaskBuffer {
             )));
         }
         if buffer.readonly() {
-            return Err(PyValueError::new_err("out is read-only; fill_mask() writes into it"));
+            return Err(PyValueError::new_err("out is read-only; masks are written into it"));
         }
         if !buffer.is_c_contiguous() {
             return Err(PyValueError::new_err(
@@ -52,18 +52,38 @@ impl MaskBuffer {
 
     /// One row's words; `None` stands for a number that no row has.
     pub(super) fn row(&mut self, row: Option<usize>) -> PyResult<&mut [u32]> {
-        let rows = if self.buffer.dimensions() == 1 { 1 } else { self.buffer.shape()[0] };
-        let Some(row) = row.filter(|&row| row < rows) else {
-            return Err(PyIndexError::new_err(format!("row is out of range: out has {rows} rows")));
-        };
-        debug_assert!((row + 1) * self.words <= self.buffer.item_count());
+        let mut rows = self.rows(&[row])?;
+        Ok(rows.remove(0))
+    }
+
+    /// The words of some rows, in the order given.
+    pub(super) fn rows(&mut self, rows: &[Option<usize>]) -> PyResult<Vec<&mut [u32]>> {
+        let all = if self.buffer.dimensions() == 1 { 1 } else { self.buffer.shape()[0] };
+        let mut known = Vec::with_capacity(rows.len());
+        for &row in rows {
+            known.push(row.filter(|&row| row < all).ok_or_else(|| {
+                let which = row.map_or_else(String::new, |row| format!(" {row}"));
+                PyIndexError::new_err(format!("row{which} is out of range: out has {all} rows"))
+            })?);
+        }
+        let mut sorted = known.clone();
+        sorted.sort_unstable();
+        if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(PyValueError::new_err(format!(
+                "row {} is given twice; each matcher needs a row of its own",
+                twice[0]
+            )));
+        }
+        debug_assert!(all * self.words <= self.buffer.item_count());
         // SAFETY: `new` checked that the buffer is writable, C-contiguous and of aligned 32-bit
-        // integers, and `row` is one of its rows. It is held, so the memory stays. Another
-        // thread that writes this row meanwhile races as it would with numpy's own writes.
-        Ok(unsafe {
+        // integers, and these are some of its rows, each once. It is held, so the memory stays.
+        // Another thread that writes such a row meanwhile races as it would with numpy's own
+        // writes.
+        let words = known.into_iter().map(|row| unsafe {
             let first = self.buffer.buf_ptr().cast::<u32>().add(row * self.words);
             std::slice::from_raw_parts_mut(first, self.words)
-        })
+        });
+        Ok(words.collect())
     }
 }
 
@@ -96,7 +116,7 @@ pub(super) fn new_mask(py: Python<'_>, words: usize) -> (Bound<'_, PyArray1<i32>
 fn numpy_buffer(out: &Bound<'_, PyAny>) -> PyResult<PyUntypedBuffer> {
     let needed = || {
         PyTypeError::new_err(format!(
-            "out is a {}; fill_mask() needs an int32 array, \
+            "out is a {}; masks need an int32 array, \
              such as allocate_masks(batch, vocabulary) gives",
             type_name(out)
         ))

@@ -23,7 +23,7 @@ use crate::matcher::{Matcher, Step};
 /// Threads may share a matcher: their calls come one after the other.
 #[pyclass(frozen, weakref, module = "earmark", name = "Matcher")]
 pub(super) struct PyMatcher {
-    inner: Mutex<Matcher>,
+    pub(super) inner: Mutex<Matcher>,
     grammar: Py<PyGrammar>,
     vocabulary: Py<PyVocabulary>,
     width: usize,
@@ -233,7 +233,8 @@ impl PyMatcher {
         enter(py, || Ok::<_, Infallible>(run(&mut self.inner.lock())))
     }
 
-    fn words(&self) -> usize {
+    /// The number of words of a mask.
+    pub(super) fn words(&self) -> usize {
         self.width.div_ceil(u32::BITS as usize)
     }
 }

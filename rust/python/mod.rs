@@ -6,6 +6,7 @@
 //! stub `_earmark.pyi` is the reference.
 
 mod arguments;
+mod batch;
 mod buffer;
 mod error;
 mod grammar;
@@ -21,6 +22,8 @@ use pyo3::pymodule;
 
 #[pymodule]
 mod _earmark {
+    #[pymodule_export]
+    use super::batch::{accept_all, fill_masks};
     #[pymodule_export]
     use super::grammar::PyGrammar;
     #[pymodule_export]

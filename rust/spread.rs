@@ -1,0 +1,97 @@
+//! Work on the items of a slice, spread over threads.
+//!
+//! Takes items and what to do with each; when it returns, all is done and no thread is left: the
+//! threads live as long as the call, so that there is no pool that a forked process could wait for.
+//! Knows nothing of what the items are.
+
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::sync::OnceLock;
+use std::thread::{Builder, available_parallelism, scope};
+
+use parking_lot::Mutex;
+
+/// How many threads this machine lets the process run at once.
+pub fn cores() -> usize {
+    // Asking takes as long as filling masks does: it reads files.
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| available_parallelism().map_or(1, NonZero::get))
+}
+
+/// Calls `work` for each item, on at most `threads` threads, the caller's among them.
+///
+/// Items that lie together are mostly worked on by one thread, so that rows of one grammar, which
+/// learn the same, seldom wait for each other. Shares get smaller towards the end, so that no
+/// thread has much left when the others are done.
+///
+/// # Panics
+/// If `work` does, with what it says; the other threads finish the items first.
+pub fn spread<T: Send>(items: &mut [T], threads: usize, work: impl Fn(&mut T) + Sync) {
+    let threads = threads.min(items.len());
+    if threads <= 1 {
+        items.iter_mut().for_each(work);
+        return;
+    }
+    let rest = Mutex::new(items);
+    let worker = || {
+        loop {
+            let mut left = rest.lock();
+            let share = left.len().div_ceil(2 * threads);
+            let (mine, others) = std::mem::take(&mut *left).split_at_mut(share);
+            *left = others;
+            drop(left);
+            if mine.is_empty() {
+                return;
+            }
+            mine.iter_mut().for_each(&work);
+        }
+    };
+    scope(|scope| {
+        // Where no more threads can be had, those there are do it all.
+        let started: Vec<_> = (1..threads)
+            .map_while(|_| Builder::new().spawn_scoped(scope, worker).ok())
+            .collect();
+        worker();
+        for thread in started {
+            if let Err(panic) = thread.join() {
+                resume_unwind(panic);
+            }
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    #[test]
+    fn every_item_is_worked_on_once() {
+        for threads in [0, 1, 2, 3, 64] {
+            for count in [0, 1, 2, 3, 100] {
+                let mut items: Vec<usize> = (0..count).collect();
+                spread(&mut items, threads, |item| *item += 1000);
+                let expected: Vec<usize> = (1000..1000 + count).collect();
+                assert_eq!(items, expected, "{threads} threads");
+            }
+        }
+    }
+
+    #[test]
+    fn a_panic_says_what_it_said_and_the_other_threads_go_on() {
+        for threads in [1, 2, 4] {
+            let mut items: Vec<usize> = (0..100).collect();
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                spread(&mut items, threads, |item| {
+                    assert_ne!(*item, 99, "the last one");
+                    *item += 1000;
+                });
+            }));
+            let panic = result.unwrap_err();
+            let text = panic.downcast_ref::<String>().unwrap();
+            assert!(text.contains("the last one"), "{text}");
+            assert!(items[..90].iter().all(|item| *item >= 1000));
+        }
+    }
+}
