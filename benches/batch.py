@@ -29,10 +29,11 @@ from typing import Any
 
 import tokenizer
 from batch_worker import CALLS
-from maskbench import DATA
 from sources import BENCHES
 from summary import percentile
 from table import header, number, row, times
+
+from maskbench import DATA
 
 COLUMNS = ("mean", "p50", "p99", "max")
 KINDS = ("masks, clock", "masks, CPU", "tokens, clock", "tokens, CPU")
@@ -174,9 +175,7 @@ def main() -> None:
         of = documents[schema]
         sequences.append((schema, of[turn % len(of) :] + of[: turn % len(of)]))
     print(f"{len(sequences)} sequences of {len(schemas)} schemas, {options.steps} steps\n")
-    found = measure(
-        options.engines, options.threads, tokens, schemas, sequences, options.steps
-    )
+    found = measure(options.engines, options.threads, tokens, schemas, sequences, options.steps)
     print(report(found))
     if options.json:
         data = {" ".join(map(str, key)): steps for key, steps in found.items()}

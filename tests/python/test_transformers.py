@@ -1,0 +1,576 @@
+"""`earmark.transformers` in transformers' own `generate()`, with tiny random models.
+
+The models know nothing, and a processor before ours adds noise to their logits, so that only the
+grammar keeps the text together. The vocabularies are real.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+import shared
+from earmark import Grammar, Matcher, MatchError, VocabularyError, apply_mask
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+transformers = pytest.importorskip("transformers", reason="transformers and torch are missing")
+
+from earmark.transformers import GrammarProcessor, vocabulary_of  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from earmark import Vocabulary
+
+pytestmark = [
+    pytest.mark.timeout(600),
+    # transformers' own, about how it is called here.
+    pytest.mark.filterwarnings("ignore::UserWarning:transformers"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+]
+
+EOS = shared.EOS["gpt2"][0]
+PADDED = 50304
+"""More logits than GPT-2's tokenizer has tokens."""
+
+DATE = Grammar.from_regex("[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])")
+YES_NO = Grammar.from_lark('start: "yes" | "no"')
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 12},
+        "age": {"type": "integer", "minimum": 0, "maximum": 150},
+        "tags": {"type": "array", "items": {"enum": ["a", "bb", "ccc"]}, "maxItems": 3},
+    },
+    "required": ["name", "age"],
+    "additionalProperties": False,
+}
+JSON = Grammar.from_json_schema(SCHEMA, whitespace="compact", integer_fractions=False)
+NESTED = Grammar.from_gbnf('root ::= "(" root ")" | [a-z]{1,5} | root "+" root')
+WORDS = Grammar.from_lark('start: (WORD " ")~1..3 WORD "."\nWORD: /[a-z]{1,6}/')
+
+
+def is_valid_json(text: str) -> bool:
+    jsonschema.validate(json.loads(text), SCHEMA)
+    return True
+
+
+ORACLES: list[tuple[Grammar, Callable[[str], object]]] = [
+    (DATE, lambda text: re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", text)),
+    (YES_NO, lambda text: text in {"yes", "no"}),
+    (JSON, is_valid_json),
+    (NESTED, lambda text: shared.is_text(NESTED, text.encode())),
+    (WORDS, lambda text: re.fullmatch(r"([a-z]{1,6} ){1,3}[a-z]{1,6}\.", text)),
+]
+
+
+def tiny(seed: int, width: int = PADDED, end: int = EOS) -> Any:
+    torch.manual_seed(seed)
+    config = transformers.LlamaConfig(
+        vocab_size=width,
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        max_position_embeddings=4096,
+        bos_token_id=None,
+        eos_token_id=end,
+        pad_token_id=end,
+        initializer_range=1.0,
+    )
+    return transformers.LlamaForCausalLM(config).eval()
+
+
+@cache
+def model() -> Any:
+    return tiny(1)
+
+
+@cache
+def tokenizer() -> Any:
+    fast = shared.tokenizer("gpt2")
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=fast, eos_token="<|endoftext|>", pad_token="<|endoftext|>"
+    )
+
+
+@cache
+def vocabulary() -> Vocabulary:
+    return vocabulary_of(tokenizer(), model())
+
+
+class Noise(transformers.LogitsProcessor):
+    """A model that is against us: its logits are random, and new at every step."""
+
+    def __init__(self, seed: int, end: float = 0.0) -> None:
+        self.generator = torch.Generator().manual_seed(seed)
+        self.end = end
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:  # noqa: ARG002
+        noise = torch.randn(scores.shape, generator=self.generator) * 5
+        noise[:, EOS] += self.end
+        return scores + noise
+
+
+class ByReplay(transformers.LogitsProcessor):
+    """The processor by its definition: reads each row anew at each step. Knows the prompt."""
+
+    def __init__(self, grammars: list[Grammar], prompt: int) -> None:
+        self.grammars, self.prompt = grammars, prompt
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        scores = scores.clone()
+        each = len(input_ids) // len(self.grammars)
+        for row, ids in enumerate(input_ids.tolist()):
+            matcher = Matcher(self.grammars[row // each], vocabulary())
+            if all(map(matcher.try_accept, ids[self.prompt :])):
+                apply_mask(scores[row], matcher.next_mask())
+            else:
+                assert matcher.is_finished
+                scores[row] = float("-inf")
+                scores[row, EOS] = 0.0
+        return scores
+
+
+PROMPTS = ["When was it?", "Tell me all that you know about it:", "And?", "Is it?"]
+
+
+def encode(prompts: list[str], side: str = "left") -> dict[str, Any]:
+    found = tokenizer()(prompts, return_tensors="pt", padding=True, padding_side=side)
+    return {"input_ids": found["input_ids"], "attention_mask": found["attention_mask"]}
+
+
+def generate(processor: Any, inputs: dict[str, Any], *before: Any, **options: Any) -> Any:
+    options = {"max_new_tokens": 60, "do_sample": False, **options}
+    return model().generate(**inputs, logits_processor=[*before, processor], **options)
+
+
+def answers(ids: Any, inputs: dict[str, Any]) -> list[str]:
+    """The texts behind the prompts, up to the end."""
+    found = []
+    for row in ids[:, inputs["input_ids"].shape[1] :].tolist():
+        tokens = row[: row.index(EOS)] if EOS in row else row
+        found.append(b"".join(map(vocabulary().token_bytes, tokens)).decode("utf-8", "replace"))
+    return found
+
+
+def check(grammar: Grammar, text: str, status: str | None) -> None:
+    """A finished text is one by the oracle, another one the beginning of one."""
+    if status == "finished":
+        assert dict(ORACLES)[grammar](text), text
+    else:
+        assert shared.is_alive(grammar, text.encode()), text
+        assert status == ("accepting" if shared.is_text(grammar, text.encode()) else "unfinished")
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"do_sample": True},
+        {"do_sample": True, "temperature": 2.0, "top_k": 5, "top_p": 0.9},
+        {"do_sample": True, "num_return_sequences": 3},
+        {"num_beams": 3},
+        {"num_beams": 4, "num_return_sequences": 2, "length_penalty": 0.5},
+        {"num_beams": 2, "do_sample": True},
+        {"repetition_penalty": 1.3},
+        {"use_cache": False},
+    ],
+    ids=str,
+)
+def test_a_batch_with_a_grammar_each(side: str, options: dict[str, Any]) -> None:
+    grammars = [DATE, JSON, NESTED, YES_NO]
+    inputs = encode(PROMPTS, side)
+    processor = GrammarProcessor(grammars, vocabulary())
+    for seed in range(3):
+        torch.manual_seed(seed)
+        ids = generate(processor, inputs, Noise(seed, end=8), **options)
+        statuses = processor.statuses(ids)
+        texts = answers(ids, inputs)
+        each = options.get("num_return_sequences", 1)
+        assert len(texts) == len(statuses) == 4 * each
+        for row, (text, status) in enumerate(zip(texts, statuses, strict=True)):
+            check(grammars[row // each], text, status)
+        assert "finished" in statuses
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"num_beams": 3, "num_return_sequences": 3},
+        {"num_beams": 4, "early_stopping": True},
+        {"do_sample": True, "num_return_sequences": 2},
+        {"do_sample": True, "num_beams": 3},
+    ],
+    ids=str,
+)
+def test_as_if_every_row_were_read_anew(options: dict[str, Any]) -> None:
+    grammars = [JSON, NESTED]
+    inputs = encode(PROMPTS[:2])
+    prompt = inputs["input_ids"].shape[1]
+    found = []
+    for processor in (GrammarProcessor(grammars, vocabulary()), ByReplay(grammars, prompt)):
+        torch.manual_seed(7)
+        found.append(generate(processor, inputs, Noise(3), **options))
+    assert found[0].tolist() == found[1].tolist()
+
+
+def test_beams_are_finite_where_the_grammar_has_fewer_texts() -> None:
+    """All beams get texts of the grammar, the same ones if there are no others."""
+    inputs = encode(PROMPTS[:2])
+    processor = GrammarProcessor(YES_NO, vocabulary())
+    ids = generate(processor, inputs, num_beams=5, num_return_sequences=5, max_new_tokens=8)
+    assert set(answers(ids, inputs)) <= {"yes", "no"}
+    assert processor.statuses(ids) == ["finished"] * 10
+
+
+ASSISTED: list[dict[str, Any]] = [
+    {"assistant_model": tiny},
+    {"assistant_model": tiny, "do_sample": True},
+    {"prompt_lookup_num_tokens": 4},
+    {"prompt_lookup_num_tokens": 4, "do_sample": True},
+]
+
+
+@pytest.mark.parametrize("options", ASSISTED, ids=str)
+@pytest.mark.parametrize("grammar", [JSON, NESTED, WORDS, DATE])
+def test_assisted_generation(grammar: Grammar, options: dict[str, Any]) -> None:
+    options = dict(options)
+    if "assistant_model" in options:
+        options["assistant_model"] = options["assistant_model"](2)
+    inputs = encode(['{"name":"ab","age":12} a b c a b c ((a)+b) 1999-12-31 1999-12-31 {"name":"'])
+    processor = GrammarProcessor(grammar, vocabulary())
+    for seed in range(3):
+        torch.manual_seed(seed)
+        ids = generate(processor, inputs, **options)
+        (status,), (text,) = processor.statuses(ids), answers(ids, inputs)
+        check(grammar, text, status)
+        if not options.get("do_sample"):
+            # Drafts make it faster, nothing else.
+            assert answers(generate(processor, inputs), inputs) == [text]
+
+
+def test_a_draft_that_knows_no_grammar() -> None:
+    """What it proposes may be refused, at any place of the draft."""
+    inputs = encode(PROMPTS[:1])["input_ids"]
+    plain = generate(GrammarProcessor(DATE, vocabulary()), {"input_ids": inputs})
+    right = plain[0, inputs.shape[1] :].tolist()
+    processor = GrammarProcessor(DATE, vocabulary())
+    ids, scores = inputs, torch.zeros(1, PADDED)
+    for at, token in enumerate(right):
+        for wrong in range(1, 4):
+            draft = torch.cat([ids, torch.tensor([[*right[at : at + wrong], 13, 13]])], dim=-1)
+            for length in range(ids.shape[1], draft.shape[1] + 1):
+                found = processor(draft[:, :length], scores)
+                assert found.isfinite().any()
+            # Back to what is sure.
+        matcher = Matcher(DATE, vocabulary())
+        for before in right[:at]:
+            matcher.accept(before)
+        expected = torch.zeros(1, PADDED)
+        apply_mask(expected, matcher.next_mask())
+        assert (processor(ids, scores) == expected).all()
+        ids = torch.cat([ids, torch.tensor([[token]])], dim=-1)
+
+
+def test_one_processor_for_call_after_call() -> None:
+    processor = GrammarProcessor(DATE, vocabulary())
+    for prompts in (PROMPTS[:1], PROMPTS[:1], PROMPTS[1:2], PROMPTS, PROMPTS[:2], PROMPTS[:1]):
+        inputs = encode(prompts)
+        ids = generate(processor, inputs, Noise(1), do_sample=True)
+        assert all(ORACLES[0][1](text) for text in answers(ids, inputs))
+    # The next turn of a conversation.
+    inputs = encode(PROMPTS[:1])
+    for _ in range(3):
+        ids = generate(processor, inputs)
+        assert all(ORACLES[0][1](text) for text in answers(ids, inputs))
+        turn = tokenizer()("\n\nNext?", return_tensors="pt")["input_ids"]
+        longer = torch.cat([ids, turn], dim=-1)
+        inputs = {"input_ids": longer, "attention_mask": torch.ones_like(longer)}
+
+
+def test_a_call_that_was_cut_goes_on() -> None:
+    inputs = encode(PROMPTS[:1])
+    whole = generate(GrammarProcessor(JSON, vocabulary()), inputs)
+    processor = GrammarProcessor(JSON, vocabulary())
+    ids = inputs["input_ids"]
+    for _ in range(60):
+        if int(ids[0, -1]) == EOS:
+            break
+        mask = torch.ones_like(ids)
+        ids = generate(processor, {"input_ids": ids, "attention_mask": mask}, max_new_tokens=1)
+    assert ids.tolist() == whole.tolist()
+    # Unless it is said that it does not.
+    processor.reset()
+    inputs = {"input_ids": ids[:, :-4], "attention_mask": torch.ones_like(ids[:, :-4])}
+    ids = generate(processor, inputs, Noise(1, end=10))
+    check(JSON, answers(ids, inputs)[0], processor.statuses(ids)[0])
+    assert answers(ids, inputs)[0].startswith("{")
+
+
+def test_prompts_without_a_grammar_are_free() -> None:
+    inputs = encode(PROMPTS[:3])
+    processor = GrammarProcessor([None, DATE, None], vocabulary())
+    free = generate(Noise(5), inputs, max_new_tokens=12)
+    ids = generate(processor, inputs, Noise(5), max_new_tokens=12)
+    assert ids[[0, 2]].tolist() == free[[0, 2]].tolist()
+    assert shared.is_alive(DATE, answers(ids, inputs)[1].encode())
+    assert processor.statuses(ids)[0] is None
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64])
+def test_scores(in_place: bool, dtype: Any) -> None:
+    processor = GrammarProcessor(YES_NO, vocabulary(), in_place=in_place)
+    before = torch.randn(2, PADDED).to(dtype)
+    scores = before.clone()
+    found = processor(torch.tensor([[1], [2]]), scores)
+    assert (found is scores) == in_place
+    assert (scores is found) or torch.equal(scores, before)
+    allowed = Matcher(YES_NO, vocabulary()).allowed_tokens()
+    assert found.isfinite().nonzero()[:, 1].tolist() == allowed.tolist() * 2
+    assert torch.equal(found[:, allowed], before[:, allowed])
+
+
+def test_raw_logits_stay_as_they_were() -> None:
+    inputs = encode(PROMPTS[:1])
+    options = {"return_dict_in_generate": True, "output_logits": True, "output_scores": True}
+    found = generate(GrammarProcessor(DATE, vocabulary()), inputs, **options)
+    assert all(logits.isfinite().all() for logits in found.logits)
+    assert all(scores.isfinite().sum() < 2000 for scores in found.scores)
+
+
+def test_encoder_and_decoder() -> None:
+    torch.manual_seed(3)
+    config = transformers.T5Config(
+        vocab_size=PADDED,
+        d_model=16,
+        d_kv=8,
+        d_ff=16,
+        num_layers=1,
+        num_heads=2,
+        decoder_start_token_id=0,
+        eos_token_id=EOS,
+        pad_token_id=0,
+    )
+    t5 = transformers.T5ForConditionalGeneration(config).eval()
+    processor = GrammarProcessor([DATE, JSON], vocabulary_of(tokenizer(), t5))
+    for _ in range(2):
+        for beams in (1, 3):
+            ids = t5.generate(
+                **encode(PROMPTS[:2]),
+                logits_processor=[Noise(2, end=8), processor],
+                max_new_tokens=60,
+                num_beams=beams,
+                do_sample=False,
+            )
+            texts = answers(ids, {"input_ids": ids[:, :1]})
+            for grammar, text, status in zip(
+                [DATE, JSON], texts, processor.statuses(ids), strict=True
+            ):
+                check(grammar, text, status)
+
+
+def test_embeddings_instead_of_a_prompt() -> None:
+    ids = encode(PROMPTS[:2])["input_ids"]
+    inputs = {"inputs_embeds": model().get_input_embeddings()(ids).detach()}
+    processor = GrammarProcessor(DATE, vocabulary())
+    for _ in range(2):
+        found = generate(processor, inputs, Noise(1), do_sample=True)
+        assert all(ORACLES[0][1](text) for text in answers(found, {"input_ids": found[:, :0]}))
+
+
+def test_the_ends_are_those_of_the_generation_config() -> None:
+    other = tiny(1)
+    other.generation_config.eos_token_id = [11, EOS]
+    found = vocabulary_of(tokenizer(), other)
+    assert sorted(found.eos_token_ids) == [11, EOS]
+    assert found.width == PADDED
+    assert vocabulary_of(tokenizer(), other, eos_token_ids=13).eos_token_ids == (13,)
+    assert vocabulary_of(tokenizer()).eos_token_ids == (EOS,)
+    assert vocabulary_of(tokenizer()).width == len(tokenizer())
+    processor = GrammarProcessor(DATE, found)
+    inputs = encode(PROMPTS[:2])
+    options = {"max_new_tokens": 30, "do_sample": True}
+    ends = set()
+    for seed in range(6):
+        torch.manual_seed(seed)
+        ids = other.generate(**inputs, logits_processor=[Noise(seed), processor], **options)
+        assert processor.statuses(ids) == ["finished"] * 2
+        for row in ids[:, inputs["input_ids"].shape[1] :].tolist():
+            ends.add(next(token for token in row if token in {11, EOS}))
+    assert ends == {11, EOS}
+
+
+def test_what_was_cut_is_told_apart() -> None:
+    inputs = encode(PROMPTS[:1])
+    processor = GrammarProcessor(DATE, vocabulary())
+    assert processor.statuses(generate(processor, inputs)) == ["finished"]
+    assert processor.statuses(generate(processor, inputs, max_new_tokens=1)) == ["unfinished"]
+    digits = GrammarProcessor(Grammar.from_regex("[0-9]+"), vocabulary())
+    ids = generate(digits, inputs, Noise(1, end=-100), max_new_tokens=4)
+    assert digits.statuses(ids) == ["accepting"]
+    other = encode(PROMPTS[1:2])["input_ids"]
+    with pytest.raises(ValueError, match="not the sequences"):
+        digits.statuses(other)
+
+
+def test_another_processor_forbids_all() -> None:
+    inputs = encode(PROMPTS[:1])
+    processor = GrammarProcessor(YES_NO, vocabulary())
+    words = [[int(token)] for token in Matcher(YES_NO, vocabulary()).allowed_tokens()]
+    with pytest.raises(MatchError, match=r"row 0: no token is left.*bad_words_ids"):
+        generate(processor, inputs, bad_words_ids=words)
+    with pytest.raises(MatchError, match="min_new_tokens"):
+        generate(processor, inputs, min_new_tokens=20)
+    # It goes on as if nothing had been.
+    assert answers(generate(processor, inputs), inputs)[0] in {"yes", "no"}
+
+
+class Force(transformers.LogitsProcessor):
+    """Puts a token into a place, whatever the grammar says."""
+
+    def __init__(self, length: int, token: int) -> None:
+        self.length, self.token = length, token
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        if input_ids.shape[1] == self.length:
+            scores = torch.full_like(scores, float("-inf"))
+            scores[:, self.token] = 0.0
+        return scores
+
+
+def test_a_forced_token_is_an_error() -> None:
+    inputs = encode(PROMPTS[:1])
+    token = tokenizer().convert_tokens_to_ids("Q")
+    processor = GrammarProcessor(DATE, vocabulary())
+    force = Force(inputs["input_ids"].shape[1] + 1, token)
+    with pytest.raises(MatchError, match=r"row 0: token 48 \(b'Q'\) was put behind 1 tokens"):
+        model().generate(**inputs, logits_processor=[processor, force], max_new_tokens=9)
+    ids = generate(processor, inputs)
+    assert ORACLES[0][1](answers(ids, inputs)[0])
+    # Before ours it leaves nothing.
+    with pytest.raises(MatchError, match="no token is left"):
+        generate(processor, inputs, force)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: GrammarProcessor([], vocabulary()), ValueError, "no grammars"),
+        (lambda: GrammarProcessor("x", vocabulary()), TypeError, "not str"),
+        (lambda: GrammarProcessor(["x"], vocabulary()), TypeError, "not str"),
+        (lambda: GrammarProcessor(DATE, tokenizer()), TypeError, "vocabulary_of"),
+        (lambda: GrammarProcessor([DATE, JSON], vocabulary())(*rows(3)), ValueError, "2 grammars"),
+        (lambda: GrammarProcessor(DATE, vocabulary())(*rows(1, 9)), ValueError, "columns"),
+        (
+            lambda: GrammarProcessor(DATE, vocabulary())(rows(1)[0], rows(2)[1]),
+            ValueError,
+            "don't fit",
+        ),
+        (
+            lambda: vocabulary_of(tokenizer(), tiny(1, width=40000, end=1)),
+            VocabularyError,
+            "width 40000",
+        ),
+    ],
+)
+def test_bad_arguments(make: Callable[[], Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        make()
+
+
+def rows(count: int, columns: int = PADDED) -> tuple[Any, Any]:
+    return torch.ones(count, 3, dtype=torch.int64), torch.zeros(count, columns)
+
+
+def test_a_hostile_model() -> None:
+    """Random logits, mixed grammars, all ways to generate: everything is valid."""
+    choose = random.Random(0)
+    count = 1000 if shared.SLOW else 60
+    ways: list[dict[str, Any]] = [
+        {},
+        {"do_sample": True},
+        {"do_sample": True, "temperature": 3.0},
+        {"do_sample": True, "num_return_sequences": 2},
+        {"num_beams": 2},
+        {"num_beams": 3, "num_return_sequences": 3},
+        {"num_beams": 2, "do_sample": True},
+    ]
+    done, finished, seed = 0, 0, 0
+    while done < count:
+        seed += 1
+        grammars = [choose.choice(ORACLES)[0] for _ in range(choose.choice([1, 2, 5]))]
+        each = choose.choice([1, 2])
+        prompts = [choose.choice(PROMPTS) for _ in range(each * len(grammars))]
+        inputs = encode(prompts, choose.choice(["left", "right"]))
+        processor = GrammarProcessor(grammars, vocabulary())
+        torch.manual_seed(seed)
+        ids = generate(processor, inputs, Noise(seed, end=10), **choose.choice(ways))
+        for row, (text, status) in enumerate(
+            zip(answers(ids, inputs), processor.statuses(ids), strict=True)
+        ):
+            check(grammars[row * len(grammars) // len(ids)], text, status)
+            finished += status == "finished"
+        done += len(ids)
+    assert finished > count * 0.9
+
+
+@pytest.mark.parametrize("name", ["llama3", "gemma3"])
+@pytest.mark.skipif(not shared.SLOW, reason="the slow tier; needs torch")
+def test_larger_vocabularies(name: str) -> None:
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=shared.tokenizer(name))
+    torch.manual_seed(1)
+    config = transformers.LlamaConfig(
+        vocab_size=shared.tokenizer(name).get_vocab_size() + 64,
+        hidden_size=8,
+        intermediate_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=1,
+        num_key_value_heads=1,
+        eos_token_id=shared.EOS[name],
+        pad_token_id=0,
+        bos_token_id=None,
+    )
+    large = transformers.LlamaForCausalLM(config).eval()
+    known = vocabulary_of(fast, large)
+    processor = GrammarProcessor([DATE, JSON], known)
+    ids = torch.tensor([[5, 6, 7], [8, 9, 10]])
+    for seed in range(5):
+        for options in ({"do_sample": True}, {"num_beams": 2}):
+            torch.manual_seed(seed)
+            found = large.generate(
+                ids,
+                attention_mask=torch.ones_like(ids),
+                logits_processor=[Noise(seed), processor],
+                max_new_tokens=60,
+                **options,
+            )
+            statuses = processor.statuses(found)
+            for row, grammar in enumerate([DATE, JSON]):
+                tokens = found[row, 3:].tolist()
+                end = min(
+                    (tokens.index(e) for e in known.eos_token_ids if e in tokens), default=None
+                )
+                text = b"".join(map(known.token_bytes, tokens[:end])).decode("utf-8", "replace")
+                check(grammar, text, statuses[row])
+
+
+def test_numpy_is_what_torch_shares() -> None:
+    """CPU scores are written through their own memory."""
+    processor = GrammarProcessor(YES_NO, vocabulary(), in_place=True)
+    memory = np.zeros((1, PADDED), np.float32)
+    found = processor(torch.tensor([[1]]), torch.from_numpy(memory))
+    assert found.data_ptr() == memory.ctypes.data
+    assert np.isfinite(memory).sum() == len(Matcher(YES_NO, vocabulary()).allowed_tokens())
