@@ -19,12 +19,13 @@ pub fn cores() -> usize {
     *CORES.get_or_init(|| available_parallelism().map_or(1, NonZero::get))
 }
 
-/// How long the caller works alone. Most calls are done by then, and starting a thread takes a good
-/// part of it.
+/// How long the caller works alone. Most calls are done by then; a thread takes 40 µs to start and
+/// end, and more on a busy machine, where the caller waits until it has had its turn.
 ///
 /// PERF: 64 tokens to accept, all steps known, two threads: 184 µs of CPU a call when threads
-/// were started at once, 80 µs on one.
-const ALONE: Duration = Duration::from_micros(100);
+/// were started at once, 80 µs on one. 256 of them: 457 µs when they were started after 100 µs,
+/// 176 µs on one.
+const ALONE: Duration = Duration::from_micros(250);
 
 /// Calls `work` for each item, on at most `threads` threads, the caller's among them.
 ///

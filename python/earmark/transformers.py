@@ -6,7 +6,7 @@
 
     vocabulary = earmark.transformers.vocabulary_of(tokenizer, model)
     grammar = earmark.Grammar.from_json_schema(schema)
-    processor = earmark.transformers.GrammarProcessor(grammar, vocabulary)
+    processor = earmark.transformers.GrammarLogitsProcessor(grammar, vocabulary)
     model.generate(**inputs, logits_processor=[processor], max_new_tokens=200)
 
 It works in greedy search, sampling, beam search and assisted generation, with batches, in which
@@ -16,7 +16,7 @@ says more. Importing this module imports transformers; `import earmark` does not
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from earmark._earmark import Grammar, Vocabulary, fill_masks
 from earmark.errors import MatchError
@@ -42,9 +42,21 @@ else:
             "earmark.transformers needs transformers and torch: pip install 'earmark[transformers]'"
         ) from error
 
-__all__ = ["GrammarProcessor", "Status", "vocabulary_of"]
+__all__ = ["GrammarLogitsProcessor", "Status", "vocabulary_of"]
 
-Status: TypeAlias = Literal["finished", "accepting", "unfinished", "refused"]
+
+class Status(TypedDict):
+    """What became of a sequence.
+
+    Attributes:
+        complete: What was written is a text of the grammar. False where `max_new_tokens` or
+            another limit came first.
+        finished: A token that ends the text was written. False and `complete`: more could have
+            followed.
+    """
+
+    complete: bool
+    finished: bool
 
 
 def vocabulary_of(
@@ -75,7 +87,7 @@ def vocabulary_of(
     return Vocabulary.from_huggingface(tokenizer, width=width, eos_token_ids=eos_token_ids)
 
 
-class GrammarProcessor(LogitsProcessor):
+class GrammarLogitsProcessor(LogitsProcessor):
     """Lets `generate()` write nothing but texts of a grammar: forbidden logits become -inf.
 
     Goes into `generate(logits_processor=[…])`, best as the last of the list. It may serve one
@@ -172,11 +184,9 @@ class GrammarProcessor(LogitsProcessor):
                 `sequences`.
 
         Returns:
-            For each sequence `"finished"`: a text of the grammar, ended by a token for that;
-            `"accepting"`: cut, as by `max_new_tokens`, but a text of the grammar as it is;
-            `"unfinished"`: cut in the midst of a text; `"refused"`: no beginning of a text, as
-            beam search may fill up with where the grammar has fewer texts than there are beams;
-            None: there is no grammar for it.
+            A `Status` for each; None where there is no grammar. Beam search may fill up with
+            sequences that are no texts where the grammar has fewer than there are beams; they
+            are not complete.
 
         Raises:
             ValueError: These are not the sequences of the last call.
@@ -226,11 +236,8 @@ class GrammarProcessor(LogitsProcessor):
 def _status(row: Sequence) -> Status | None:
     if row.matcher is None:
         return None
-    if row.is_refused:
-        return "refused"
-    if row.is_finished:
-        return "finished"
-    return "accepting" if row.matcher.is_accepting else "unfinished"
+    may_end = row.matcher.is_accepting and not row.is_refused
+    return {"complete": row.is_finished or may_end, "finished": row.is_finished}
 
 
 def _refusal(number: int, row: Sequence, input_ids: Any, vocabulary: Vocabulary) -> str:
@@ -240,6 +247,6 @@ def _refusal(number: int, row: Sequence, input_ids: Any, vocabulary: Vocabulary)
     explained = "" if row.matcher is None else f": {row.matcher.explain(token)}"
     return (
         f"row {number}: token {token}{text} was put behind {row.read} tokens of the answer, where "
-        f"the grammar does not allow it{explained}; place the GrammarProcessor behind other logits "
-        "processors, and use one processor for each generate() at a time"
+        f"the grammar does not allow it{explained}; place the GrammarLogitsProcessor behind the "
+        "other processors, and use one for each generate() at a time"
     )

@@ -7,8 +7,11 @@ grammar keeps the text together. The vocabularies are real.
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
+import subprocess
+import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +25,7 @@ from earmark import Grammar, Matcher, MatchError, VocabularyError, apply_mask
 torch = pytest.importorskip("torch", reason="torch is not installed")
 transformers = pytest.importorskip("transformers", reason="transformers and torch are missing")
 
-from earmark.transformers import GrammarProcessor, vocabulary_of  # noqa: E402
+from earmark.transformers import GrammarLogitsProcessor, vocabulary_of  # noqa: E402
 
 # The models are so small that threads only wait for each other.
 torch.set_num_threads(1)
@@ -166,13 +169,19 @@ def answers(ids: Any, inputs: dict[str, Any]) -> list[str]:
     return found
 
 
-def check(grammar: Grammar, text: str, status: str | None) -> None:
+FINISHED = {"complete": True, "finished": True}
+CUT = {"complete": False, "finished": False}
+MAY_END = {"complete": True, "finished": False}
+
+
+def check(grammar: Grammar, text: str, status: Any) -> None:
     """A finished text is one by the oracle, another one the beginning of one."""
-    if status == "finished":
+    if status["finished"]:
+        assert status["complete"]
         assert dict(ORACLES)[grammar](text), text
     else:
         assert shared.is_alive(grammar, text.encode()), text
-        assert status == ("accepting" if shared.is_text(grammar, text.encode()) else "unfinished")
+        assert status["complete"] == shared.is_text(grammar, text.encode())
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
@@ -194,7 +203,7 @@ def check(grammar: Grammar, text: str, status: str | None) -> None:
 def test_a_batch_with_a_grammar_each(side: str, options: dict[str, Any]) -> None:
     grammars = [DATE, JSON, NESTED, YES_NO]
     inputs = encode(PROMPTS, side)
-    processor = GrammarProcessor(grammars, vocabulary())
+    processor = GrammarLogitsProcessor(grammars, vocabulary())
     for seed in range(3 if shared.SLOW else 1):
         torch.manual_seed(seed)
         ids = generate(processor, inputs, Noise(seed, end=8), **options)
@@ -204,7 +213,7 @@ def test_a_batch_with_a_grammar_each(side: str, options: dict[str, Any]) -> None
         assert len(texts) == len(statuses) == 4 * each
         for row, (text, status) in enumerate(zip(texts, statuses, strict=True)):
             check(grammars[row // each], text, status)
-        assert "finished" in statuses
+        assert FINISHED in statuses
 
 
 @pytest.mark.parametrize(
@@ -223,7 +232,7 @@ def test_as_if_every_row_were_read_anew(options: dict[str, Any]) -> None:
     inputs = encode(PROMPTS[:2])
     prompt = inputs["input_ids"].shape[1]
     found = []
-    for processor in (GrammarProcessor(grammars, vocabulary()), ByReplay(grammars, prompt)):
+    for processor in (GrammarLogitsProcessor(grammars, vocabulary()), ByReplay(grammars, prompt)):
         torch.manual_seed(7)
         found.append(generate(processor, inputs, Noise(3), **options))
     assert found[0].tolist() == found[1].tolist()
@@ -232,10 +241,10 @@ def test_as_if_every_row_were_read_anew(options: dict[str, Any]) -> None:
 def test_beams_are_finite_where_the_grammar_has_fewer_texts() -> None:
     """All beams get texts of the grammar, the same ones if there are no others."""
     inputs = encode(PROMPTS[:2])
-    processor = GrammarProcessor(YES_NO, vocabulary())
+    processor = GrammarLogitsProcessor(YES_NO, vocabulary())
     ids = generate(processor, inputs, num_beams=5, num_return_sequences=5, max_new_tokens=8)
     assert set(answers(ids, inputs)) <= {"yes", "no"}
-    assert processor.statuses(ids) == ["finished"] * 10
+    assert processor.statuses(ids) == [FINISHED] * 10
 
 
 ASSISTED: list[dict[str, Any]] = [
@@ -253,7 +262,7 @@ def test_assisted_generation(grammar: Grammar, options: dict[str, Any]) -> None:
     if "assistant_model" in options:
         options["assistant_model"] = options["assistant_model"](2)
     inputs = encode(['{"name":"ab","age":12} a b c a b c ((a)+b) 1999-12-31 1999-12-31 {"name":"'])
-    processor = GrammarProcessor(grammar, vocabulary())
+    processor = GrammarLogitsProcessor(grammar, vocabulary())
     for seed in range(3 if shared.SLOW else 1):
         torch.manual_seed(seed)
         ids = generate(processor, inputs, **options)
@@ -267,9 +276,9 @@ def test_assisted_generation(grammar: Grammar, options: dict[str, Any]) -> None:
 def test_a_draft_that_knows_no_grammar() -> None:
     """What it proposes may be refused, at any place of the draft."""
     inputs = encode(PROMPTS[:1])["input_ids"]
-    plain = generate(GrammarProcessor(DATE, vocabulary()), {"input_ids": inputs})
+    plain = generate(GrammarLogitsProcessor(DATE, vocabulary()), {"input_ids": inputs})
     right = plain[0, inputs.shape[1] :].tolist()
-    processor = GrammarProcessor(DATE, vocabulary())
+    processor = GrammarLogitsProcessor(DATE, vocabulary())
     ids, scores = inputs, torch.zeros(1, PADDED)
     for at, token in enumerate(right):
         for wrong in range(1, 4):
@@ -288,7 +297,7 @@ def test_a_draft_that_knows_no_grammar() -> None:
 
 
 def test_one_processor_for_call_after_call() -> None:
-    processor = GrammarProcessor(DATE, vocabulary())
+    processor = GrammarLogitsProcessor(DATE, vocabulary())
     for prompts in (PROMPTS[:1], PROMPTS[:1], PROMPTS[1:2], PROMPTS, PROMPTS[:2], PROMPTS[:1]):
         inputs = encode(prompts)
         ids = generate(processor, inputs, Noise(1), do_sample=True)
@@ -305,8 +314,8 @@ def test_one_processor_for_call_after_call() -> None:
 
 def test_a_call_that_was_cut_goes_on() -> None:
     inputs = encode(PROMPTS[:1])
-    whole = generate(GrammarProcessor(JSON, vocabulary()), inputs)
-    processor = GrammarProcessor(JSON, vocabulary())
+    whole = generate(GrammarLogitsProcessor(JSON, vocabulary()), inputs)
+    processor = GrammarLogitsProcessor(JSON, vocabulary())
     ids = inputs["input_ids"]
     for _ in range(60):
         if int(ids[0, -1]) == EOS:
@@ -324,7 +333,7 @@ def test_a_call_that_was_cut_goes_on() -> None:
 
 def test_prompts_without_a_grammar_are_free() -> None:
     inputs = encode(PROMPTS[:3])
-    processor = GrammarProcessor([None, DATE, None], vocabulary())
+    processor = GrammarLogitsProcessor([None, DATE, None], vocabulary())
     free = generate(Noise(5), inputs, max_new_tokens=12)
     ids = generate(processor, inputs, Noise(5), max_new_tokens=12)
     assert ids[[0, 2]].tolist() == free[[0, 2]].tolist()
@@ -335,7 +344,7 @@ def test_prompts_without_a_grammar_are_free() -> None:
 @pytest.mark.parametrize("in_place", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64])
 def test_scores(in_place: bool, dtype: Any) -> None:
-    processor = GrammarProcessor(YES_NO, vocabulary(), in_place=in_place)
+    processor = GrammarLogitsProcessor(YES_NO, vocabulary(), in_place=in_place)
     before = torch.randn(2, PADDED).to(dtype)
     scores = before.clone()
     found = processor(torch.tensor([[1], [2]]), scores)
@@ -349,7 +358,7 @@ def test_scores(in_place: bool, dtype: Any) -> None:
 def test_raw_logits_stay_as_they_were() -> None:
     inputs = encode(PROMPTS[:1])
     options = {"return_dict_in_generate": True, "output_logits": True, "output_scores": True}
-    found = generate(GrammarProcessor(DATE, vocabulary()), inputs, **options)
+    found = generate(GrammarLogitsProcessor(DATE, vocabulary()), inputs, **options)
     assert all(logits.isfinite().all() for logits in found.logits)
     assert all(scores.isfinite().sum() < 2000 for scores in found.scores)
 
@@ -368,7 +377,7 @@ def test_encoder_and_decoder() -> None:
         pad_token_id=0,
     )
     t5 = transformers.T5ForConditionalGeneration(config).eval()
-    processor = GrammarProcessor([DATE, JSON], vocabulary_of(tokenizer(), t5))
+    processor = GrammarLogitsProcessor([DATE, JSON], vocabulary_of(tokenizer(), t5))
     for _ in range(2):
         for beams in (1, 3):
             ids = t5.generate(
@@ -388,7 +397,7 @@ def test_encoder_and_decoder() -> None:
 def test_embeddings_instead_of_a_prompt() -> None:
     ids = encode(PROMPTS[:2])["input_ids"]
     inputs = {"inputs_embeds": model().get_input_embeddings()(ids).detach()}
-    processor = GrammarProcessor(DATE, vocabulary())
+    processor = GrammarLogitsProcessor(DATE, vocabulary())
     for _ in range(2):
         found = generate(processor, inputs, Noise(1), do_sample=True)
         assert all(ORACLES[0][1](text) for text in answers(found, {"input_ids": found[:, :0]}))
@@ -403,14 +412,14 @@ def test_the_ends_are_those_of_the_generation_config() -> None:
     assert vocabulary_of(tokenizer(), other, eos_token_ids=13).eos_token_ids == (13,)
     assert vocabulary_of(tokenizer()).eos_token_ids == (EOS,)
     assert vocabulary_of(tokenizer()).width == len(tokenizer())
-    processor = GrammarProcessor(DATE, found)
+    processor = GrammarLogitsProcessor(DATE, found)
     inputs = encode(PROMPTS[:2])
     options = {"max_new_tokens": 30, "do_sample": True}
     ends = set()
     for seed in range(6):
         torch.manual_seed(seed)
         ids = other.generate(**inputs, logits_processor=[Noise(seed), processor], **options)
-        assert processor.statuses(ids) == ["finished"] * 2
+        assert processor.statuses(ids) == [FINISHED] * 2
         for row in ids[:, inputs["input_ids"].shape[1] :].tolist():
             ends.add(next(token for token in row if token in {11, EOS}))
     assert ends == {11, EOS}
@@ -418,12 +427,12 @@ def test_the_ends_are_those_of_the_generation_config() -> None:
 
 def test_what_was_cut_is_told_apart() -> None:
     inputs = encode(PROMPTS[:1])
-    processor = GrammarProcessor(DATE, vocabulary())
-    assert processor.statuses(generate(processor, inputs)) == ["finished"]
-    assert processor.statuses(generate(processor, inputs, max_new_tokens=1)) == ["unfinished"]
-    digits = GrammarProcessor(Grammar.from_regex("[0-9]+"), vocabulary())
+    processor = GrammarLogitsProcessor(DATE, vocabulary())
+    assert processor.statuses(generate(processor, inputs)) == [FINISHED]
+    assert processor.statuses(generate(processor, inputs, max_new_tokens=1)) == [CUT]
+    digits = GrammarLogitsProcessor(Grammar.from_regex("[0-9]+"), vocabulary())
     ids = generate(digits, inputs, Noise(1, end=-100), max_new_tokens=4)
-    assert digits.statuses(ids) == ["accepting"]
+    assert digits.statuses(ids) == [MAY_END]
     other = encode(PROMPTS[1:2])["input_ids"]
     with pytest.raises(ValueError, match="not the sequences"):
         digits.statuses(other)
@@ -431,7 +440,7 @@ def test_what_was_cut_is_told_apart() -> None:
 
 def test_another_processor_forbids_all() -> None:
     inputs = encode(PROMPTS[:1])
-    processor = GrammarProcessor(YES_NO, vocabulary())
+    processor = GrammarLogitsProcessor(YES_NO, vocabulary())
     words = [[int(token)] for token in Matcher(YES_NO, vocabulary()).allowed_tokens()]
     with pytest.raises(MatchError, match=r"row 0: no token is left.*bad_words_ids"):
         generate(processor, inputs, bad_words_ids=words)
@@ -457,7 +466,7 @@ class Force(transformers.LogitsProcessor):
 def test_a_forced_token_is_an_error() -> None:
     inputs = encode(PROMPTS[:1])
     token = tokenizer().convert_tokens_to_ids("Q")
-    processor = GrammarProcessor(DATE, vocabulary())
+    processor = GrammarLogitsProcessor(DATE, vocabulary())
     force = Force(inputs["input_ids"].shape[1] + 1, token)
     with pytest.raises(MatchError, match=r"row 0: token 48 \(b'Q'\) was put behind 1 tokens"):
         model().generate(**inputs, logits_processor=[processor, force], max_new_tokens=9)
@@ -471,14 +480,18 @@ def test_a_forced_token_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: GrammarProcessor([], vocabulary()), ValueError, "no grammars"),
-        (lambda: GrammarProcessor("x", vocabulary()), TypeError, "not str"),
-        (lambda: GrammarProcessor(["x"], vocabulary()), TypeError, "not str"),
-        (lambda: GrammarProcessor(DATE, tokenizer()), TypeError, "vocabulary_of"),
-        (lambda: GrammarProcessor([DATE, JSON], vocabulary())(*rows(3)), ValueError, "2 grammars"),
-        (lambda: GrammarProcessor(DATE, vocabulary())(*rows(1, 9)), ValueError, "columns"),
+        (lambda: GrammarLogitsProcessor([], vocabulary()), ValueError, "no grammars"),
+        (lambda: GrammarLogitsProcessor("x", vocabulary()), TypeError, "not str"),
+        (lambda: GrammarLogitsProcessor(["x"], vocabulary()), TypeError, "not str"),
+        (lambda: GrammarLogitsProcessor(DATE, tokenizer()), TypeError, "vocabulary_of"),
         (
-            lambda: GrammarProcessor(DATE, vocabulary())(rows(1)[0], rows(2)[1]),
+            lambda: GrammarLogitsProcessor([DATE, JSON], vocabulary())(*rows(3)),
+            ValueError,
+            "2 grammars",
+        ),
+        (lambda: GrammarLogitsProcessor(DATE, vocabulary())(*rows(1, 9)), ValueError, "columns"),
+        (
+            lambda: GrammarLogitsProcessor(DATE, vocabulary())(rows(1)[0], rows(2)[1]),
             ValueError,
             "don't fit",
         ),
@@ -518,14 +531,14 @@ def test_a_hostile_model() -> None:
         each = choose.choice([1, 2])
         prompts = [choose.choice(PROMPTS) for _ in range(each * len(grammars))]
         inputs = encode(prompts, choose.choice(["left", "right"]))
-        processor = GrammarProcessor(grammars, vocabulary())
+        processor = GrammarLogitsProcessor(grammars, vocabulary())
         torch.manual_seed(seed)
         ids = generate(processor, inputs, Noise(seed, end=10), **choose.choice(ways))
         for row, (text, status) in enumerate(
             zip(answers(ids, inputs), processor.statuses(ids), strict=True)
         ):
             check(grammars[row * len(grammars) // len(ids)], text, status)
-            finished += status == "finished"
+            finished += status == FINISHED
         done += len(ids)
     assert finished > count * 0.9
 
@@ -548,7 +561,7 @@ def test_larger_vocabularies(name: str) -> None:
     )
     large = transformers.LlamaForCausalLM(config).eval()
     known = vocabulary_of(fast, large)
-    processor = GrammarProcessor([DATE, JSON], known)
+    processor = GrammarLogitsProcessor([DATE, JSON], known)
     ids = torch.tensor([[5, 6, 7], [8, 9, 10]])
     for seed in range(5):
         for options in ({"do_sample": True}, {"num_beams": 2}):
@@ -572,8 +585,29 @@ def test_larger_vocabularies(name: str) -> None:
 
 def test_numpy_is_what_torch_shares() -> None:
     """CPU scores are written through their own memory."""
-    processor = GrammarProcessor(YES_NO, vocabulary(), in_place=True)
+    processor = GrammarLogitsProcessor(YES_NO, vocabulary(), in_place=True)
     memory = np.zeros((1, PADDED), np.float32)
     found = processor(torch.tensor([[1]]), torch.from_numpy(memory))
     assert found.data_ptr() == memory.ctypes.data
     assert np.isfinite(memory).sum() == len(Matcher(YES_NO, vocabulary()).allowed_tokens())
+
+
+def test_the_example_runs(tmp_path: Any) -> None:
+    folder = tmp_path / "model"
+    model().save_pretrained(folder)
+    tokenizer().save_pretrained(folder)
+    command = [sys.executable, str(shared.ROOT / "examples" / "transformers_pipeline.py")]
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    result = subprocess.run(
+        [*command, str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env=environment,
+    )
+    assert result.returncode == 0, result.stderr
+    orders = [json.loads(line) for line in result.stdout.splitlines()]
+    assert len(orders) == 2
+    assert all(set(order) == {"product", "cups", "name"} for order in orders)
+    assert all(1 <= order["cups"] <= 20 for order in orders)
