@@ -31,14 +31,16 @@ def main() -> None:
     """Read two orders; what comes back is an `Order` whatever the model thinks."""
     generator = pipeline("text-generation", model=sys.argv[1])
     vocabulary = vocabulary_of(generator.tokenizer, generator.model)
-    grammar = earmark.Grammar.from_json_schema(Order, integer_fractions=False)
+    grammar = earmark.Grammar.from_json_schema(
+        Order, whitespace="compact", additional_properties=False, integer_fractions=False
+    )
     # One processor for one prompt after the other: it sees where a new one begins.
     processor = GrammarLogitsProcessor(grammar, vocabulary)
     for prompt in PROMPTS:
         answer = generator(
             prompt,
             logits_processor=[processor],
-            max_new_tokens=400,
+            max_new_tokens=200,
             do_sample=True,
             temperature=0.2,
             return_full_text=False,

@@ -138,10 +138,11 @@ class ByReplay(transformers.LogitsProcessor):
         each = len(input_ids) // len(self.grammars)
         for row, ids in enumerate(input_ids.tolist()):
             matcher = Matcher(self.grammars[row // each], vocabulary())
-            if all(map(matcher.try_accept, ids[self.prompt :])):
+            whole = all(map(matcher.try_accept, ids[self.prompt :]))
+            if whole and not matcher.is_finished:
                 apply_mask(scores[row], matcher.next_mask())
             else:
-                assert matcher.is_finished
+                # Ended; or refused, which beam search with sampling may have taken.
                 scores[row] = float("-inf")
                 scores[row, EOS] = 0.0
         return scores
