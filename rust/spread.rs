@@ -65,9 +65,8 @@ pub fn spread<T: Send>(items: &mut [T], threads: usize, work: impl Fn(&mut T) + 
     };
     scope(|scope| {
         // Where no more threads can be had, those there are do it all.
-        let started: Vec<_> = (1..threads)
-            .map_while(|_| Builder::new().spawn_scoped(scope, worker).ok())
-            .collect();
+        let started: Vec<_> =
+            (1..threads).map_while(|_| Builder::new().spawn_scoped(scope, worker).ok()).collect();
         worker();
         for thread in started {
             if let Err(panic) = thread.join() {

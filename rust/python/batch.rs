@@ -75,8 +75,7 @@ pub(super) fn accept_all<'py>(
     }
     let threads = thread_count(threads, matchers.len())?;
     let mut accepted = vec![false; tokens.len()];
-    let mut work: Vec<_> =
-        matchers.iter().map(Bound::get).zip(tokens).zip(&mut accepted).collect();
+    let mut work: Vec<_> = matchers.iter().map(Bound::get).zip(tokens).zip(&mut accepted).collect();
     enter(py, || {
         spread(&mut work, threads, |((matcher, token), accepted)| {
             // No vocabulary has an id that is no `u32`.
@@ -141,5 +140,7 @@ fn thread_count(threads: Option<&Bound<'_, PyAny>>, rows: usize) -> PyResult<usi
 }
 
 fn no_threads(threads: &Bound<'_, PyAny>) -> PyErr {
-    PyValueError::new_err(format!("threads is {threads}; give at least 1, or None to let it depend"))
+    PyValueError::new_err(format!(
+        "threads is {threads}; give at least 1, or None to let it depend"
+    ))
 }

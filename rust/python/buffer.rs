@@ -68,10 +68,9 @@ impl MaskBuffer {
         }
         let mut sorted = known.clone();
         sorted.sort_unstable();
-        if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        if let Some([twice, ..]) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(PyValueError::new_err(format!(
-                "row {} is given twice; each matcher needs a row of its own",
-                twice[0]
+                "row {twice} is given twice; each matcher needs a row of its own"
             )));
         }
         debug_assert!(all * self.words <= self.buffer.item_count());

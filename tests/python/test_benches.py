@@ -58,6 +58,21 @@ def test_comparison_runs(tmp_path: Path) -> None:
     assert "| JSON, white space anywhere |" in table
 
 
+def test_batches_run() -> None:
+    shared.tokenizer_text("llama3")
+    pytest.importorskip("tokenizers")
+    if not (shared.SHARED / "maskbench").exists():
+        pytest.skip("no shared/maskbench")
+    command = [sys.executable, str(BENCHES / "batch.py"), "--engines", "earmark"]
+    command += ["--sequences", "8", "--schemas", "2", "--steps", "3", "--threads", "1", "2"]
+    run = subprocess.run(command, check=True, capture_output=True, text=True, timeout=100)
+    assert "8 sequences of 2 schemas" in run.stdout
+    for kind in ("masks, clock", "masks, CPU", "tokens, clock", "tokens, CPU"):
+        for threads in (1, 2):
+            assert f"| {kind} | new | {threads} | earmark |" in run.stdout
+            assert f"| {kind} | known | {threads} | earmark |" in run.stdout
+
+
 def test_vocabularies_are_measured() -> None:
     shared.tokenizer_text("gpt2")
     command = [sys.executable, str(BENCHES / "vocabularies.py"), "gpt2"]

@@ -19,7 +19,14 @@ def test_import_takes_less_than_a_tenth_of_a_second() -> None:
 
 def test_import_is_lazy() -> None:
     loaded = run("import earmark, sys; print(*sys.modules)").split()
-    assert not {"numpy", "torch", "lark", "tokenizers", "argparse"} & set(loaded)
+    absent = {"numpy", "torch", "transformers", "lark", "tokenizers", "argparse"}
+    assert not absent & set(loaded)
+
+
+def test_what_is_missing_is_named() -> None:
+    code = "import sys; sys.modules['transformers'] = None\n"
+    code += "try:\n import earmark.transformers\nexcept ImportError as error: print(error)"
+    assert "pip install 'earmark[transformers]'" in run(code)
 
 
 def test_everything_public_is_there() -> None:
