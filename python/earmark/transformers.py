@@ -36,11 +36,18 @@ if TYPE_CHECKING:
 
 else:
     try:
-        from transformers import LogitsProcessor
+        from transformers import LogitsProcessor, __version__
     except ImportError as error:
         raise ImportError(
             "earmark.transformers needs transformers and torch: pip install 'earmark[transformers]'"
         ) from error
+    # Up to 4 there is diverse beam search, which shows a processor its groups one by one: they
+    # can't be told from new calls.
+    if int(__version__.partition(".")[0]) < 5:
+        raise ImportError(
+            f"earmark.transformers needs transformers 5 or later, not {__version__}: "
+            "pip install --upgrade transformers"
+        )
 
 __all__ = ["GrammarLogitsProcessor", "Status", "vocabulary_of"]
 

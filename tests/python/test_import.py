@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 SECONDS = 0.1
 
 
@@ -23,10 +25,18 @@ def test_import_is_lazy() -> None:
     assert not absent & set(loaded)
 
 
-def test_what_is_missing_is_named() -> None:
-    code = "import sys; sys.modules['transformers'] = None\n"
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        ("None", "pip install 'earmark[transformers]'"),
+        ("SimpleNamespace(LogitsProcessor=object, __version__='4.57.1')", "not 4.57.1"),
+    ],
+)
+def test_what_is_missing_is_named(module: str, message: str) -> None:
+    code = "import sys; from types import SimpleNamespace\n"
+    code += f"sys.modules['transformers'] = {module}\n"
     code += "try:\n import earmark.transformers\nexcept ImportError as error: print(error)"
-    assert "pip install 'earmark[transformers]'" in run(code)
+    assert message in run(code)
 
 
 def test_everything_public_is_there() -> None:
