@@ -64,8 +64,7 @@ pub(super) fn accept_all<'py>(
     threads: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray1<bool>>> {
     let matchers = distinct(matchers)?;
-    let tokens: Vec<Option<u32>> =
-        listed(token_ids)?.try_iter()?.map(|token| token_id(&token?)).collect::<PyResult<_>>()?;
+    let tokens = integers("token_ids", token_ids, token_id)?;
     if tokens.len() != matchers.len() {
         return Err(PyValueError::new_err(format!(
             "{} token ids for {} matchers; give each one",
@@ -109,8 +108,7 @@ fn distinct<'py>(matchers: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyMatc
 
 /// The numbers of `rows`, one for each matcher; `None` stands for a number that no row has.
 fn row_numbers(rows: &Bound<'_, PyAny>, matchers: usize) -> PyResult<Vec<Option<usize>>> {
-    let rows: Vec<_> =
-        listed(rows)?.try_iter()?.map(|row| count("row", &row?)).collect::<PyResult<_>>()?;
+    let rows = integers("rows", rows, |row| count("row", row))?;
     if rows.len() == matchers {
         Ok(rows)
     } else {
@@ -119,12 +117,25 @@ fn row_numbers(rows: &Bound<'_, PyAny>, matchers: usize) -> PyResult<Vec<Option<
     }
 }
 
-/// Integers of an array or tensor as Python's own, which are read faster one by one.
-fn listed<'py>(integers: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    match integers.getattr_opt(intern!(integers.py(), "tolist"))? {
-        Some(tolist) => tolist.call0(),
-        None => Ok(integers.clone()),
-    }
+/// The integers of an iterable; `read` reads one. `name` is the argument's.
+fn integers<T>(
+    name: &str,
+    values: &Bound<'_, PyAny>,
+    read: impl Fn(&Bound<'_, PyAny>) -> PyResult<Option<T>>,
+) -> PyResult<Vec<Option<T>>> {
+    // Those of an array or tensor are read faster one by one when they are Python's own.
+    let values = match values.getattr_opt(intern!(values.py(), "tolist"))? {
+        Some(tolist) => tolist.call0()?,
+        None => values.clone(),
+    };
+    let read = |(at, value): (usize, PyResult<_>)| {
+        let value = value?;
+        read(&value).or_else(|_| {
+            // Once more, to say which one it is.
+            count(&format!("{name}[{at}]"), &value).map(|_| None)
+        })
+    };
+    values.try_iter()?.enumerate().map(read).collect()
 }
 
 fn thread_count(threads: Option<&Bound<'_, PyAny>>, rows: usize) -> PyResult<usize> {
