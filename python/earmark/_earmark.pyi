@@ -21,13 +21,10 @@ __all__ = [
     "SamplerInterface",
     "Vocabulary",
     "__version__",
-    "decode_pieces",
-    "llama_vocab_table",
-    "Vocabulary",
-    "__version__",
     "accept_all",
     "decode_pieces",
     "fill_masks",
+    "llama_vocab_table",
 ]
 
 __version__: str

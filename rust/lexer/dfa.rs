@@ -54,6 +54,11 @@ impl Lexer {
         &self.regexes
     }
 
+    /// The expressions, to make more of them out of the bytes that these tell apart.
+    pub fn regexes_mut(&mut self) -> &mut RegexSet {
+        &mut self.regexes
+    }
+
     /// The class of a byte: bytes of one class lead to the same state from everywhere.
     #[inline]
     pub fn class(&self, byte: u8) -> u8 {

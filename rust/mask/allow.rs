@@ -20,7 +20,7 @@ use crate::index::{Id, NodeId, RegexId, StateId};
 use crate::recogniser::{Recogniser, Scan};
 use crate::split::closure;
 use crate::split::walk::{Everything, Found, Shortcuts, walk};
-use crate::split::{Crossing, Split};
+use crate::split::{self, Crossing, Split, TokenSet};
 use crate::vocab::Vocabulary;
 use crate::vocab::atoms::atoms_with_byte;
 use crate::vocab::bits::TokenBits;
@@ -189,7 +189,10 @@ impl Allow<'_> {
         let next = self.cache.recogniser.state_at(row);
         let first = self.cache.recogniser.first(next);
         let overlaps = |byte| atoms_with_byte(byte) & split.overlap.atoms != 0;
-        if split.overlap.accepts && split.inside.bits().is_some() && first.iter().any(overlaps) {
+        if split.overlap.accepts
+            && matches!(split.inside, TokenSet::Bits { .. })
+            && first.iter().any(overlaps)
+        {
             return false;
         }
         self.out.add_split(&split);
@@ -345,26 +348,45 @@ impl Allow<'_> {
         }
         let identity = self.cache.recogniser.lexer().regexes().identity(state);
         let store = &self.vocabulary.splits;
-        let split = if let Some(known) = store.get(identity, at.0) {
-            known
-        } else if let Some((relaxed, reach)) = self.relaxed(state, at) {
-            let base = self.split(relaxed, at);
-            let lexer = self.cache.recogniser.lexer_mut();
-            store.insert(identity, at.0, base.patched(self.vocabulary, lexer, state, reach))
-        } else {
-            let Cache { recogniser, lexer_closures, .. } = &mut *self.cache;
-            let split = Split::new(
-                self.vocabulary,
-                recogniser.lexer_mut(),
-                lexer_closures,
-                at,
-                state,
-                self.options.closures,
-            );
+        let split = store.get(identity, at.0).unwrap_or_else(|| {
+            let split = self.find_split(state, at);
             store.insert(identity, at.0, split)
-        };
+        });
         self.cache.splits.insert((state, at.0), Arc::clone(&split));
         split
+    }
+
+    /// A split that is not known: if possible it is made of that of another state.
+    fn find_split(&mut self, state: RegexId, at: (NodeId, u32)) -> Split {
+        if self.options.relatives {
+            let lexer = self.cache.recogniser.lexer_mut();
+            if let Some(whole) = lexer.regexes_mut().with_exceptions(state) {
+                let base = self.split(whole, at);
+                let lexer = self.cache.recogniser.lexer_mut();
+                let split = base.with_exceptions(self.vocabulary, lexer, at, state, whole);
+                if let Some(split) = split {
+                    return split;
+                }
+            } else if at.0 == Trie::ROOT
+                && let Some(split) = split::of_counted(self.vocabulary, lexer, state)
+            {
+                return split;
+            }
+        }
+        if let Some((relaxed, reach)) = self.relaxed(state, at) {
+            let base = self.split(relaxed, at);
+            let lexer = self.cache.recogniser.lexer_mut();
+            return base.patched(self.vocabulary, lexer, state, reach);
+        }
+        let Cache { recogniser, lexer_closures, .. } = &mut *self.cache;
+        Split::new(
+            self.vocabulary,
+            recogniser.lexer_mut(),
+            lexer_closures,
+            at,
+            state,
+            self.options.closures,
+        )
     }
 
     /// A state whose counters can't run out within some bytes (also given) and that goes on

@@ -27,6 +27,8 @@ pub struct EngineOptions {
     pub closures: bool,
     /// Take states for equal whose counters of repetition can't run out within a token.
     pub clamp: bool,
+    /// Make splits out of those of states that are alike but for exceptions and bounds.
+    pub relatives: bool,
     /// Keep masks by state.
     pub mask_cache: bool,
     /// The most bytes that the caches of this grammar hold; past it all is dropped, and matchers
@@ -36,7 +38,14 @@ pub struct EngineOptions {
 
 impl Default for EngineOptions {
     fn default() -> Self {
-        Self { splits: true, closures: true, clamp: true, mask_cache: true, cache_bytes: 64 << 20 }
+        Self {
+            splits: true,
+            closures: true,
+            clamp: true,
+            relatives: true,
+            mask_cache: true,
+            cache_bytes: 64 << 20,
+        }
     }
 }
 

@@ -16,6 +16,8 @@ const MAX_BASES: usize = 3;
 pub struct Mask {
     /// Splits whose inside tokens are meant, by reference.
     bases: Vec<Arc<Split>>,
+    /// What their bits have too much.
+    without: Box<[TokenId]>,
     /// Tokens as bits.
     own: Option<TokenBits>,
     /// More tokens, one by one.
@@ -25,14 +27,20 @@ pub struct Mask {
 impl Mask {
     /// Writes the mask over `out`, which has as many words as the vocabulary's masks.
     pub fn write(&self, out: &mut [u32]) {
-        let mut parts =
-            self.own.iter().chain(self.bases.iter().filter_map(|base| base.inside.bits()));
+        let bases = self.bases.iter().filter_map(|base| match &base.inside {
+            TokenSet::Bits { bits, .. } => Some(&**bits),
+            TokenSet::List(_) => None,
+        });
+        let mut parts = self.own.iter().chain(bases);
         match parts.next() {
             Some(first) => out.copy_from_slice(first.words()),
             None => out.fill(0),
         }
         for part in parts {
             bits::union(out, part.words());
+        }
+        for &token in &self.without {
+            bits::remove(out, token);
         }
         for &token in &self.list {
             bits::insert(out, token);
@@ -43,7 +51,7 @@ impl Mask {
     pub fn memory_bytes(&self) -> usize {
         size_of::<Self>()
             + self.own.as_ref().map_or(0, |own| own.words().len() * 4)
-            + (self.list.len() + 2 * self.bases.len()) * 4
+            + (self.list.len() + self.without.len() + 2 * self.bases.len()) * 4
     }
 }
 
@@ -75,8 +83,8 @@ impl Collector {
     pub(super) fn add_split(&mut self, split: &Arc<Split>) {
         match &split.inside {
             TokenSet::List(list) => self.add_list(list),
-            TokenSet::Bits(_) if self.bases.iter().any(|base| Arc::ptr_eq(base, split)) => {}
-            TokenSet::Bits(_) => self.bases.push(Arc::clone(split)),
+            TokenSet::Bits { .. } if self.bases.iter().any(|base| Arc::ptr_eq(base, split)) => {}
+            TokenSet::Bits { .. } => self.bases.push(Arc::clone(split)),
         }
     }
 
@@ -87,20 +95,30 @@ impl Collector {
 
     pub(super) fn finish(mut self, vocabulary: &Vocabulary) -> Mask {
         let limit = vocabulary.mask_words() / 4;
+        let known = |bases: &[Arc<Split>], token| {
+            bases.iter().any(|base| base.inside.contains_as_bits(token))
+        };
         if self.bits.is_none() && self.bases.len() <= MAX_BASES && self.list.len() <= 4 * limit {
-            let known = |token| {
-                self.bases.iter().filter_map(|base| base.inside.bits()).any(|b| b.contains(token))
-            };
-            self.list.retain(|&token| !known(token));
+            self.list.retain(|&token| !known(&self.bases, token));
             if self.list.len() <= limit {
-                return Mask { bases: self.bases, own: None, list: self.list.into() };
+                let mut without: Vec<TokenId> = Vec::new();
+                for base in &self.bases {
+                    let TokenSet::Bits { without: some, .. } = &base.inside else { continue };
+                    without.extend(some.iter().filter(|&&token| !known(&self.bases, token)));
+                }
+                let (without, list) = (without.into(), self.list.into());
+                return Mask { bases: self.bases, without, own: None, list };
             }
         }
         let mut own = self.bits.unwrap_or_else(|| TokenBits::new(vocabulary.width()));
-        for bits in self.bases.iter().filter_map(|base| base.inside.bits()) {
+        for base in &self.bases {
+            let TokenSet::Bits { bits, without } = &base.inside else { continue };
+            let absent: Vec<TokenId> =
+                without.iter().copied().filter(|&token| !own.contains(token)).collect();
             own.union(bits);
+            absent.into_iter().for_each(|token| own.remove(token));
         }
         self.list.into_iter().for_each(|token| own.insert(token));
-        Mask { bases: Vec::new(), own: Some(own), list: Box::default() }
+        Mask { own: Some(own), ..Mask::default() }
     }
 }

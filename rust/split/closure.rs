@@ -8,6 +8,8 @@
 use rustc_hash::FxHashMap;
 
 use super::machine::{ByteMachine, is_dead};
+use crate::index::RegexId;
+use crate::lexer::{EPSILON, Lexer};
 use crate::vocab::atoms::{Atoms, CHARACTERS, ascii_groups, character_atom};
 
 /// The most states of a closed set.
@@ -89,6 +91,55 @@ pub fn find<M: ByteMachine>(machine: &mut M, start: M::State) -> Closure {
         atoms: atoms.iter().fold(0, |set, atom| set | atom.bit()),
         accepts: states.iter().any(|&state| machine.accepts(state)),
     }
+}
+
+/// What atoms are to an expression that is repeated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Units {
+    /// The atoms all of whose texts are texts of the expression.
+    pub atoms: Atoms,
+    /// Whether no text of the expression begins another: then a text is cut in one way only.
+    pub prefix_free: bool,
+}
+
+/// The most states of an expression that is asked whether its texts begin others.
+const MAX_UNIT_STATES: usize = 64;
+
+/// The atoms that are texts of what is left in a state.
+pub fn units(lexer: &mut Lexer, state: RegexId) -> Units {
+    let mut units = Units { atoms: 0, prefix_free: is_prefix_free(lexer, state) };
+    let mut targets = Vec::new();
+    for atom in Atom::all() {
+        targets.clear();
+        if atom.targets(lexer, state, &mut targets)
+            && targets.iter().all(|&target| lexer.accepts(target))
+        {
+            units.atoms |= atom.bit();
+        }
+    }
+    units
+}
+
+fn is_prefix_free(lexer: &mut Lexer, start: RegexId) -> bool {
+    let mut states = vec![start];
+    let mut next = 0;
+    while let Some(&state) = states.get(next) {
+        next += 1;
+        if lexer.accepts(state) && state != EPSILON || states.len() > MAX_UNIT_STATES {
+            return false;
+        }
+        let mut seen = [false; 256];
+        for byte in lexer.first(state).iter() {
+            if std::mem::replace(&mut seen[usize::from(lexer.class(byte))], true) {
+                continue;
+            }
+            let target = lexer.step(state, byte);
+            if !is_dead(target) && !states.contains(&target) {
+                states.push(target);
+            }
+        }
+    }
+    true
 }
 
 enum Atom {

@@ -1,4 +1,5 @@
-//! The splits that all grammars of a vocabulary share: a cache bounded in bytes.
+//! What all grammars of a vocabulary share: splits, and what it takes to make more of them. A cache
+//! bounded in bytes.
 //!
 //! Keyed by what a lexer state is (a hash of its structure, the same in every grammar) and the
 //! subtree. When the bound is passed everything is dropped; whoever still uses a split keeps it
@@ -11,34 +12,74 @@ use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 
 use super::Split;
+use super::closure::Units;
+use super::counts::Counts;
 use crate::index::NodeId;
 
 /// The most bytes of splits that a vocabulary keeps.
 const LIMIT: usize = 24 << 20;
+/// Bytes that an entry of a table takes.
+const ENTRY: usize = 64;
 
 /// A bounded cache of splits.
 #[derive(Debug, Default)]
 pub struct SplitStore {
-    splits: RwLock<FxHashMap<(u128, NodeId), Arc<Split>>>,
+    known: RwLock<Known>,
     bytes: AtomicUsize,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    splits: FxHashMap<(u128, NodeId), Arc<Split>>,
+    units: FxHashMap<u128, Units>,
+    /// `None` where texts can't be counted.
+    counts: FxHashMap<u128, Option<Arc<Counts>>>,
 }
 
 impl SplitStore {
     /// A split that is known.
     pub fn get(&self, identity: u128, node: NodeId) -> Option<Arc<Split>> {
-        self.splits.read().get(&(identity, node)).cloned()
+        self.known.read().splits.get(&(identity, node)).cloned()
     }
 
     /// Keeps a split for others; gives the one that is kept.
     pub fn insert(&self, identity: u128, node: NodeId, split: Split) -> Arc<Split> {
-        let bytes = split.memory_bytes() + 64;
-        let mut splits = self.splits.write();
+        let bytes = split.memory_bytes();
+        let keep = |known: &mut Known| {
+            let kept = known.splits.entry((identity, node)).or_insert_with(|| Arc::new(split));
+            Arc::clone(kept)
+        };
+        self.keep(bytes, keep)
+    }
+
+    /// What is known of the atoms that an expression has as texts.
+    pub(super) fn units(&self, identity: u128) -> Option<Units> {
+        self.known.read().units.get(&identity).copied()
+    }
+
+    pub(super) fn insert_units(&self, identity: u128, units: Units) {
+        self.keep(0, |known| known.units.insert(identity, units));
+    }
+
+    /// The counts of an expression without bounds, if they are known.
+    pub(super) fn counts(&self, identity: u128) -> Option<Option<Arc<Counts>>> {
+        self.known.read().counts.get(&identity).cloned()
+    }
+
+    pub(super) fn insert_counts(&self, identity: u128, counts: Option<Arc<Counts>>) {
+        let bytes = counts.as_ref().map_or(0, |counts| counts.memory_bytes());
+        self.keep(bytes, |known| known.counts.insert(identity, counts));
+    }
+
+    fn keep<T>(&self, bytes: usize, keep: impl FnOnce(&mut Known) -> T) -> T {
+        let bytes = bytes + ENTRY;
+        let mut known = self.known.write();
         if self.bytes.load(Ordering::Relaxed) + bytes > LIMIT {
-            splits.clear();
+            *known = Known::default();
             self.bytes.store(0, Ordering::Relaxed);
         }
         self.grow(bytes);
-        Arc::clone(splits.entry((identity, node)).or_insert_with(|| Arc::new(split)))
+        keep(&mut known)
     }
 
     /// Counts bytes that a kept split has come to hold.

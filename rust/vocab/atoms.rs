@@ -8,6 +8,7 @@
 
 use super::bits::TokenBits;
 use super::trie::Trie;
+use crate::byteset::ByteSet;
 use crate::index::{Id, NodeId, TokenId};
 
 /// A set of atoms.
@@ -104,6 +105,16 @@ pub fn atoms_with_byte(byte: u8) -> Atoms {
         0..=0x7f => 1 << ASCII[byte as usize],
         _ => !0 << FIRST_CHARACTER,
     }
+}
+
+/// All atoms that texts of these bytes may hold.
+pub fn atoms_with_bytes(bytes: &ByteSet) -> Atoms {
+    bytes.iter().fold(0, |atoms, byte| atoms | atoms_with_byte(byte))
+}
+
+/// All bytes that texts of these atoms may hold.
+pub fn bytes_of_atoms(atoms: Atoms) -> ByteSet {
+    (0..=0xff).filter(|&byte| atoms_with_byte(byte) & atoms != 0).collect()
 }
 
 /// The ASCII atoms with their bytes.
@@ -219,6 +230,17 @@ impl AtomIndex {
             others &= others - 1;
         }
         within
+    }
+
+    /// The tokens that hold one of these atoms.
+    pub fn tokens_with(&self, atoms: Atoms) -> TokenBits {
+        let mut with = TokenBits::new(self.text.words().len() * 32);
+        let mut rest = atoms;
+        while rest != 0 {
+            with.union(&self.tokens[rest.trailing_zeros() as usize]);
+            rest &= rest - 1;
+        }
+        with
     }
 
     /// Whether the tokens below a node go on from it with these atoms alone.

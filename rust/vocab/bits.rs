@@ -48,6 +48,13 @@ impl TokenBits {
         }
     }
 
+    /// Keeps only tokens of another set of the same width.
+    pub fn intersect(&mut self, other: &Self) {
+        for (word, other) in self.0.iter_mut().zip(&*other.0) {
+            *word &= other;
+        }
+    }
+
     /// How many tokens are in the set.
     pub fn count(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
@@ -63,6 +70,12 @@ impl TokenBits {
 #[inline]
 pub fn insert(words: &mut [u32], id: TokenId) {
     words[id.index() / 32] |= 1 << (id.0 % 32);
+}
+
+/// Takes a token out of a mask.
+#[inline]
+pub fn remove(words: &mut [u32], id: TokenId) {
+    words[id.index() / 32] &= !(1 << (id.0 % 32));
 }
 
 /// Adds the tokens of one mask to another.

@@ -6,7 +6,9 @@
 
 pub mod atoms;
 pub mod bits;
+pub mod characters;
 pub mod decode;
+pub mod paths;
 pub mod trie;
 
 use std::fmt;
@@ -18,6 +20,8 @@ use crate::index::{Id, TokenId};
 use crate::split::SplitStore;
 use atoms::AtomIndex;
 use bits::TokenBits;
+use characters::CharacterCounts;
+use paths::Paths;
 use trie::Trie;
 
 /// Why a vocabulary can't be built.
@@ -54,7 +58,9 @@ pub struct Vocabulary {
     longest: usize,
     fingerprint: u64,
     pub(crate) trie: Trie,
+    pub(crate) paths: Paths,
     pub(crate) atoms: AtomIndex,
+    pub(crate) characters: CharacterCounts,
     pub(crate) splits: SplitStore,
 }
 
@@ -134,7 +140,9 @@ impl Vocabulary {
         }
         text.sort_unstable();
         let trie = Trie::build(&text);
+        let paths = Paths::build(&trie, width);
         let atoms = AtomIndex::build(&trie, &text, width);
+        let characters = CharacterCounts::build(&text, width);
 
         let mut by_length: Vec<TokenId> = text.iter().map(|&(_, id)| id).collect();
         by_length.sort_by_key(|id| std::cmp::Reverse(tokens[id.index()].as_ref().len()));
@@ -154,7 +162,9 @@ impl Vocabulary {
             longest,
             fingerprint,
             trie,
+            paths,
             atoms,
+            characters,
             splits,
         })
     }
@@ -236,7 +246,9 @@ impl Vocabulary {
         self.bytes.capacity()
             + (self.offsets.capacity() + self.by_length.capacity()) * 4
             + self.trie.memory_bytes()
+            + self.paths.memory_bytes()
             + self.atoms.memory_bytes()
+            + self.characters.memory_bytes()
             + self.splits.memory_bytes()
     }
 }

@@ -16,7 +16,8 @@ use crate::reference::{Reference, Tokens};
 fn optimised_masks_equal_a_plain_walk() {
     let grammars = if env::var_os("EARMARK_SLOW").is_some() { 600 } else { 40 };
     let first: u64 = env::var("EARMARK_SEED").map_or(1, |seed| seed.parse().unwrap());
-    let tokens = many_tokens(first);
+    let common = ["a", "b", "c", "é", "è", "日", "😀", "\"", " ", "#", "\n", "z", "Ω", "0"];
+    let tokens = many_tokens(first, &common);
     let vocabulary =
         Vocabulary::new(&tokens.bytes, &tokens.eos, &tokens.special, Some(tokens.width)).unwrap();
     let vocabulary = Arc::new(vocabulary);
@@ -28,15 +29,14 @@ fn optimised_masks_equal_a_plain_walk() {
 }
 
 /// All short texts of a few characters, longer ones, and pieces of characters.
-fn many_tokens(seed: u64) -> Tokens {
+pub(crate) fn many_tokens(seed: u64, common: &[&str]) -> Tokens {
     let mut choices = Choices::seeded(seed);
     let mut bytes = vec![b"a".to_vec(), b"ab".to_vec(), b"<|x|>".to_vec(), b"<|y|>".to_vec()];
     bytes.extend((0..=255).map(|byte| vec![byte]));
-    let common = ["a", "b", "c", "é", "è", "日", "😀", "\"", " ", "#", "\n", "z", "Ω", "0"];
-    for first in common {
-        for second in common {
+    for &first in common {
+        for &second in common {
             bytes.push([first, second].concat().into_bytes());
-            for third in &common[..8] {
+            for &third in &common[..8] {
                 bytes.push([first, second, third].concat().into_bytes());
             }
         }
@@ -123,7 +123,7 @@ fn check(
     Ok(())
 }
 
-fn ids(matcher: &mut Matcher) -> Vec<u32> {
+pub(crate) fn ids(matcher: &mut Matcher) -> Vec<u32> {
     let mut words = vec![0; matcher.width().div_ceil(32)];
     matcher.fill_mask(&mut words);
     (0..matcher.width() as u32)

@@ -3,7 +3,7 @@
 //! `data` runs the cases of `tests/data` and `grammars/texts`; `properties` compares the engine
 //! with the oracle in `reference` on what `generate` makes from `choices`, `regular` the lexer alone
 //! with whole automata; `large` does so over many tokens, `threads` in several threads. `orders` has
-//! more items in any order than the oracle can read.
+//! more items in any order than the oracle can read, `strings` JSON strings over many tokens.
 
 mod choices;
 mod data;
@@ -13,4 +13,5 @@ mod orders;
 mod properties;
 mod reference;
 mod regular;
+mod strings;
 mod threads;

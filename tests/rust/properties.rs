@@ -173,6 +173,7 @@ fn configurations(choices: &mut Choices) -> Vec<(CompileOptions, EngineOptions)>
         splits: some(),
         closures: some(),
         clamp: some(),
+        relatives: some(),
         mask_cache: some(),
         ..EngineOptions::default()
     };

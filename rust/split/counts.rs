@@ -1,0 +1,147 @@
+//! Counted repetition: one look at the vocabulary for all bounds.
+//!
+//! In `x{m,n} y` a token either stays within the repetitions, having begun so many of them, or goes
+//! on into `y` after so many. If texts of x and y can't be confused, each token has one such count,
+//! and all that bounds do is to compare with it. Most tokens need not even be read: if every
+//! character of theirs is an x, they have as many as characters.
+
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+use rustc_hash::FxHashMap;
+
+use super::closure::{Closure, Units};
+use super::walk::{End, Visit, walk_nodes};
+use super::{Ends, MAX_READ, Split, TokenSet};
+use crate::byteset::ByteSet;
+use crate::index::TokenId;
+use crate::lexer::{self, Counted, Lexer};
+use crate::vocab::Vocabulary;
+use crate::vocab::atoms::{Atoms, atoms_with_bytes};
+
+/// How often something is repeated within tokens and before the ends of lexemes within them.
+#[derive(Debug)]
+pub(super) struct Counts {
+    /// The atoms that are one repetition each.
+    atoms: Atoms,
+    /// Other tokens that stay alive.
+    tokens: Vec<(TokenId, Count)>,
+    /// The nodes where the lexeme may end.
+    ends: Vec<(End, u32)>,
+    /// Those within some bounds.
+    bounded: RwLock<FxHashMap<(u32, u32), Arc<Ends>>>,
+}
+
+/// How many repetitions have begun.
+#[derive(Clone, Copy, Debug)]
+enum Count {
+    /// More may follow.
+    Within(u32),
+    /// No more follow.
+    Behind(u32),
+}
+
+impl Count {
+    fn fits(self, min: u32, max: Option<u32>) -> bool {
+        let fits = |count| max.is_none_or(|max| count <= max);
+        match self {
+            Self::Within(count) => fits(count),
+            Self::Behind(count) => count >= min && fits(count),
+        }
+    }
+}
+
+impl Counts {
+    /// The counts of an expression without bounds; `None` if a token may have more than one, or if
+    /// too many have to be read.
+    pub(super) fn find(
+        vocabulary: &Vocabulary,
+        lexer: &mut Lexer,
+        counted: Counted,
+        units: Units,
+    ) -> Option<Self> {
+        if !units.prefix_free || units.atoms == 0 {
+            return None;
+        }
+        let regexes = lexer.regexes();
+        let others = atoms_with_bytes(&regexes.alphabet(counted.whole)) & !units.atoms;
+        let read = vocabulary.atoms.tokens_with(others);
+        if read.count() > MAX_READ {
+            return None;
+        }
+        let first: ByteSet = *regexes.first(counted.part);
+        let mut counts = Self {
+            atoms: units.atoms,
+            tokens: Vec::new(),
+            ends: Vec::new(),
+            bounded: RwLock::default(),
+        };
+        let nodes = vocabulary.paths.nodes_of(read.iter());
+        let trie = &vocabulary.trie;
+        let step = |(state, count), byte| {
+            let count = match count {
+                // Between two repetitions.
+                Count::Within(count) if state == counted.whole => {
+                    if first.contains(byte) {
+                        Count::Within(count + 1)
+                    } else {
+                        Count::Behind(count)
+                    }
+                }
+                count => count,
+            };
+            let next = lexer.step(state, byte);
+            (next != lexer::DEAD).then_some((next, count))
+        };
+        let mut visits = Vec::new();
+        let start = (counted.whole, Count::Within(0));
+        walk_nodes(trie, &vocabulary.paths, &nodes, start, step, |visit| visits.push(visit));
+        for Visit { node, depth, state: (state, count), listed } in visits {
+            if listed {
+                counts.tokens.extend(trie.tokens_at(node).iter().map(|&token| (token, count)));
+            }
+            if let Count::Behind(count) = count
+                && lexer.accepts(state)
+                && !trie.is_leaf(node)
+            {
+                counts.ends.push(((node, depth), count));
+            }
+        }
+        Some(counts)
+    }
+
+    /// The split for some bounds.
+    pub(super) fn split(&self, vocabulary: &Vocabulary, min: u32, max: Option<u32>) -> Split {
+        let mut bits = vocabulary.atoms.tokens_within(self.atoms);
+        if let Some(max) = max {
+            vocabulary.characters.keep_up_to(&mut bits, max);
+        }
+        let fits = |&(token, count): &(TokenId, Count)| count.fits(min, max).then_some(token);
+        for token in self.tokens.iter().filter_map(fits) {
+            bits.insert(token);
+        }
+        let inside = TokenSet::of_bits(bits, vocabulary);
+        let ends = self.ends(vocabulary, min, max);
+        Split { inside, overlap: Closure::default(), ends }
+    }
+
+    /// The ends within some bounds; bounds that make no difference lead to the same ones.
+    fn ends(&self, vocabulary: &Vocabulary, min: u32, max: Option<u32>) -> Arc<Ends> {
+        let most = self.ends.iter().map(|&(_, count)| count).max().unwrap_or(0);
+        let (min, max) = (min.min(most + 1), max.map_or(most, |max| max.min(most)));
+        if let Some(known) = self.bounded.read().get(&(min, max)) {
+            return Arc::clone(known);
+        }
+        let fits = |&&(_, count): &&(End, u32)| Count::Behind(count).fits(min, Some(max));
+        let nodes = self.ends.iter().filter(fits).map(|&(end, _)| end).collect();
+        let ends = Ends::new(&vocabulary.trie, nodes, false);
+        Arc::clone(self.bounded.write().entry((min, max)).or_insert(ends))
+    }
+
+    /// Bytes of memory held.
+    pub(super) fn memory_bytes(&self) -> usize {
+        size_of::<Self>()
+            + self.tokens.capacity() * size_of::<(TokenId, Count)>()
+            + self.ends.capacity() * size_of::<(End, u32)>()
+    }
+}
