@@ -197,7 +197,7 @@ impl RegexSet {
                 all.remove(at);
                 continue;
             }
-            let made = self.counted(counter);
+            let made = self.of_counter(counter);
             changed |= made != here;
             all[at - 1] = made;
         }

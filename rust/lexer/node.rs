@@ -328,9 +328,12 @@ impl RegexSet {
             memo: self.memo.clone(),
             dead: self.dead.clone(),
             ways: self.ways.clone(),
+            units: self.units.clone(),
+            lengths: self.lengths.clone(),
+            limits: self.limits,
+            searched: self.searched,
             nodes,
             known,
-            ..*self
         }
     }
 

@@ -106,7 +106,7 @@ impl RegexSet {
         Some(Counter { unit, place, min: min.checked_add(1)?, max })
     }
 
-    pub(super) fn counted(&mut self, counter: Counter) -> RegexId {
+    pub(super) fn of_counter(&mut self, counter: Counter) -> RegexId {
         let Unit { expr, places } = &self.units.known[counter.unit as usize];
         let (expr, rest) = (*expr, places[counter.place as usize].rest);
         let max = (counter.max != UNBOUNDED).then_some(counter.max);
