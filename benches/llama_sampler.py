@@ -7,8 +7,8 @@
 Two tables, in Markdown. *Sampling*: a whole `llama_sampler_sample`, the copying of the logits
 included, by the chain of samplers that `Llama.generate` makes. The logits are normal noise that a
 document's next token leads, written where the model's are. Three chains take turns at each token;
-the figure is the mean over the document's tokens, each being the least of the rounds, in CPU time of
-the thread. *End to end*: tokens a second of `create_completion`, model included, in wall time.
+the figure is the mean over the document's tokens, each being the least of the rounds, in CPU time
+of the thread. *End to end*: tokens a second of `create_completion`, model included, in wall time.
 
 For a vocabulary of 128,256 tokens: llama-cpp-python's sdist has `ggml-vocab-llama-bpe.gguf`
 (`vendor/llama.cpp/models`), and `random_model.py` makes a model of it.

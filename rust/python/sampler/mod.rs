@@ -16,7 +16,7 @@ use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
 
-use self::interface::{Interface, Layout, RawSampler};
+use self::interface::{Interface, Layout};
 use self::native::{Failure, State};
 use super::error::{enter, match_error};
 use super::matcher::PyMatcher;
@@ -57,9 +57,7 @@ impl PySamplerInterface {
         like: &PyNativeSampler,
         py: Python<'_>,
     ) -> Option<PyNativeSampler> {
-        // SAFETY: Python takes the address from a chain that it holds.
-        #[allow(unsafe_code, reason = "a sampler that llama.cpp made is known by its address")]
-        let state = unsafe { native::state_of(&self.inner, address as *const RawSampler) }?;
+        let state = native::find(&self.inner, address)?;
         Some(PyNativeSampler { state, address, matcher: like.matcher.clone_ref(py) })
     }
 }

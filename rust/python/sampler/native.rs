@@ -147,15 +147,12 @@ pub(super) fn create(interface: &Arc<Interface>, state: Arc<Mutex<State>>) -> *m
     sampler
 }
 
-/// The state of a sampler that was made with `interface`; `None` for any other.
+/// The state of a sampler that was made with `interface`; `None` for any other, and for null.
 ///
-/// # Safety
-/// `sampler` points to a live `llama_sampler`, or is null.
-pub(super) unsafe fn state_of(
-    interface: &Interface,
-    sampler: *const RawSampler,
-) -> Option<Arc<Mutex<State>>> {
-    // SAFETY: the caller's promise.
+/// Python takes the address from a chain that it holds.
+pub(super) fn find(interface: &Interface, address: usize) -> Option<Arc<Mutex<State>>> {
+    let sampler = address as *const RawSampler;
+    // SAFETY: the address is null or that of a live `llama_sampler`.
     let raw = unsafe { sampler.as_ref() }?;
     if raw.interface != interface.as_ptr() {
         return None;
