@@ -105,6 +105,11 @@ fn times(length: u32, count: u32) -> (u32, bool) {
 }
 
 impl End {
+    /// The empty text.
+    fn at(place: u32) -> Self {
+        Self { place, low: 0, high: 0, exact: true }
+    }
+
     /// `min` to `max` times.
     fn repeated(self, min: u32, max: u32) -> Self {
         let (low, low_lost) = times(self.low, min);
@@ -279,41 +284,45 @@ impl RegexSet {
                 continue;
             }
             let before = stack.len();
-            let summary = self.summary(unit, id, place, &mut stack);
+            let mut parts = Parts { set: self, unit, missing: &mut stack };
+            let summary = parts.summary(id, place);
             if stack.len() == before {
                 stack.pop();
                 self.lengths.0.insert((unit, id, place), summary);
             }
         }
     }
+}
 
-    /// The summary of an expression, made of those of its parts; what is missing is pushed.
-    fn summary(
-        &self,
-        unit: u32,
-        id: RegexId,
-        place: u32,
-        missing: &mut Vec<(RegexId, u32)>,
-    ) -> Option<Summary> {
-        let mut known = |id: RegexId, place: u32| {
-            let known = self.lengths.0.get(&(unit, id, place));
-            if known.is_none() {
-                missing.push((id, place));
-            }
-            known
-        };
-        let here = End { place, low: 0, high: 0, exact: true };
-        match self.node(id) {
+/// The parts of an expression, to make its summary of theirs.
+struct Parts<'a> {
+    set: &'a RegexSet,
+    unit: u32,
+    /// Those whose summaries are to be made before.
+    missing: &'a mut Vec<(RegexId, u32)>,
+}
+
+impl<'a> Parts<'a> {
+    fn known(&mut self, id: RegexId, place: u32) -> Option<&'a Option<Summary>> {
+        let known = self.set.lengths.0.get(&(self.unit, id, place));
+        if known.is_none() {
+            self.missing.push((id, place));
+        }
+        known
+    }
+
+    fn summary(&mut self, id: RegexId, place: u32) -> Option<Summary> {
+        match self.set.node(id) {
             Node::Dead => Some(Summary { ends: Vec::new(), whole: true }),
-            Node::Epsilon => Some(Summary { ends: vec![here], whole: true }),
+            Node::Epsilon => Some(Summary { ends: vec![End::at(place)], whole: true }),
             Node::Bytes(set) => {
                 let mut summary = Summary::NONE;
                 let mut read = 0;
-                for (bytes, to) in self.units.next(unit, place) {
+                for (bytes, to) in self.set.units.next(self.unit, place) {
                     let common = bytes.intersection(set).len();
                     if common > 0 {
                         let count = u32::from(*to == BETWEEN);
-                        summary.add(End { place: *to, low: count, high: count, exact: true });
+                        summary.add(End { low: count, high: count, ..End::at(*to) });
                         read += common;
                     }
                 }
@@ -321,11 +330,11 @@ impl RegexSet {
                 Some(summary)
             }
             &Node::Concat(head, tail) => {
-                let head = known(head, place)?.as_ref()?;
+                let head = self.known(head, place)?.as_ref()?;
                 let mut summary = Summary { ends: Vec::new(), whole: head.whole };
                 let mut unknown = false;
                 for &first in &head.ends {
-                    match known(tail, first.place) {
+                    match self.known(tail, first.place) {
                         Some(Some(tail)) => {
                             tail.ends.iter().for_each(|&second| summary.add(first.then(second)));
                             summary.whole &= tail.whole;
@@ -339,7 +348,7 @@ impl RegexSet {
                 let mut summary = Summary { ends: Vec::new(), whole: true };
                 let mut unknown = false;
                 for &part in parts {
-                    match known(part, place) {
+                    match self.known(part, place) {
                         Some(Some(part)) => {
                             part.ends.iter().for_each(|&end| summary.add(end));
                             summary.whole &= part.whole;
@@ -349,64 +358,67 @@ impl RegexSet {
                 }
                 (!unknown).then_some(summary)
             }
-            &Node::Repeat(part, min, max) => {
-                let once = known(part, place)?.as_ref()?;
-                if once.ends.iter().all(|end| end.place == place) {
-                    let mut ends: Vec<End> =
-                        once.ends.iter().map(|end| end.repeated(min, max)).collect();
-                    if min == 0 && ends.is_empty() {
-                        ends.push(here);
-                    }
-                    return Some(Summary { ends, whole: once.whole });
-                }
-                // Texts lead from place to place: only which ones is looked at.
-                let (mut reached, mut at) = (vec![place], 0);
-                let (mut most, mut whole) = (0, true);
-                while let Some(&from) = reached.get(at) {
-                    at += 1;
-                    let once = known(part, from)?.as_ref()?;
-                    whole &= once.whole;
-                    for end in &once.ends {
-                        most = most.max(end.high);
-                        if !reached.contains(&end.place) {
-                            reached.push(end.place);
-                        }
-                    }
-                }
-                let (high, _) = times(most, max);
-                let end = |place| End { place, low: 0, high, exact: false };
-                Some(Summary { ends: reached.into_iter().map(end).collect(), whole })
-            }
-            Node::And(meet) => {
-                let mut found: Option<Summary> = None;
-                let mut waiting = false;
-                for &part in &meet.all {
-                    let Some(part) = known(part, place) else {
-                        waiting = true;
-                        continue;
-                    };
-                    let Some(part) = part else { continue };
-                    match &mut found {
-                        None => found = Some(part.clone()),
-                        Some(found) => {
-                            found.whole |= part.whole;
-                            found.ends.retain_mut(|end| {
-                                let other = part.ends.iter().find(|other| other.place == end.place);
-                                let Some(other) = other else { return false };
-                                end.low = end.low.max(other.low);
-                                end.high = end.high.min(other.high);
-                                end.low <= end.high
-                            });
-                        }
-                    }
-                }
-                let mut found = found.filter(|_| !waiting)?;
-                found.ends.iter_mut().for_each(|end| end.exact = false);
-                Some(found)
-            }
+            &Node::Repeat(part, min, max) => self.repeated(part, place, min, max),
+            Node::And(meet) => self.common(&meet.all, place),
             // Its edges may lead anywhere.
             Node::State { .. } => None,
         }
+    }
+
+    fn repeated(&mut self, part: RegexId, place: u32, min: u32, max: u32) -> Option<Summary> {
+        let once = self.known(part, place)?.as_ref()?;
+        if once.ends.iter().all(|end| end.place == place) {
+            let mut ends: Vec<End> = once.ends.iter().map(|end| end.repeated(min, max)).collect();
+            if min == 0 && ends.is_empty() {
+                ends.push(End::at(place));
+            }
+            return Some(Summary { ends, whole: once.whole });
+        }
+        // Texts lead from place to place: only which ones is looked at.
+        let (mut reached, mut at) = (vec![place], 0);
+        let (mut most, mut whole) = (0, true);
+        while let Some(&from) = reached.get(at) {
+            at += 1;
+            let once = self.known(part, from)?.as_ref()?;
+            whole &= once.whole;
+            for end in &once.ends {
+                most = most.max(end.high);
+                if !reached.contains(&end.place) {
+                    reached.push(end.place);
+                }
+            }
+        }
+        let (high, _) = times(most, max);
+        let end = |place| End { high, exact: false, ..End::at(place) };
+        Some(Summary { ends: reached.into_iter().map(end).collect(), whole })
+    }
+
+    fn common(&mut self, all: &[RegexId], place: u32) -> Option<Summary> {
+        let mut common: Option<Summary> = None;
+        let mut waiting = false;
+        for &part in all {
+            let Some(part) = self.known(part, place) else {
+                waiting = true;
+                continue;
+            };
+            let Some(part) = part else { continue };
+            match &mut common {
+                None => common = Some(part.clone()),
+                Some(common) => {
+                    common.whole |= part.whole;
+                    common.ends.retain_mut(|end| {
+                        let other = part.ends.iter().find(|other| other.place == end.place);
+                        let Some(other) = other else { return false };
+                        end.low = end.low.max(other.low);
+                        end.high = end.high.min(other.high);
+                        end.low <= end.high
+                    });
+                }
+            }
+        }
+        let mut common = common.filter(|_| !waiting)?;
+        common.ends.iter_mut().for_each(|end| end.exact = false);
+        Some(common)
     }
 }
 
