@@ -355,7 +355,6 @@ fn reaching(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lexer::Lexer;
 
     /// `.*first.{count}last` over a few letters.
     fn apart(s: &mut RegexSet, letters: &[u8], first: u8, count: u32, last: u8) -> RegexId {
@@ -468,17 +467,17 @@ mod tests {
     }
 
     #[test]
-    fn reading_a_text_does_not_hang_in_a_hard_search() {
+    fn reading_a_text_does_not_hang_in_hard_searches() {
         let mut s = RegexSet::default();
         let other = s.literal(b"c");
         let root = equal_and_different(&mut s, 30, other).unwrap();
-        let mut lexer = Lexer::new(s);
-        for byte in *b"abab" {
-            assert_eq!(lexer.step(root, byte), DEAD);
-        }
-        let end = lexer.step(root, b'c');
-        assert!(lexer.accepts(end));
-        assert!(lexer.regexes().searched() < 1 << 19);
+        s.limits = Limits { free: 100, allowance: 1000 };
+        assert_eq!(s.derivative(root, b'a'), Err(TooLarge));
+        assert_eq!(s.limits.allowance, 0);
+        let before = s.searched();
+        assert_eq!(s.derivative(root, b'b'), Err(TooLarge));
+        assert_eq!(s.searched() - before, 100);
+        assert_eq!(s.derivative(root, b'c'), Ok(EPSILON));
     }
 
     #[test]
