@@ -19,13 +19,13 @@ pub fn cores() -> usize {
     *CORES.get_or_init(|| available_parallelism().map_or(1, NonZero::get))
 }
 
-/// How long the caller works alone. Most calls are done by then; a thread takes 40 µs to start and
-/// end, and more on a busy machine, where the caller waits until it has had its turn.
+/// How long the caller works alone. Most calls are done by then. A thread takes 40 µs to start and
+/// end on an idle machine, but on a busy one the caller waits until it has had its turn.
 ///
 /// PERF: 64 tokens to accept, all steps known, two threads: 184 µs of CPU a call when threads
-/// were started at once, 80 µs on one. 256 of them: 457 µs when they were started after 100 µs,
-/// 176 µs on one.
-const ALONE: Duration = Duration::from_micros(250);
+/// were started at once, 80 µs on one. 256 known masks on two busy cores: 3.7 ms on the clock when
+/// a thread was started after 0.25 ms, 0.7 ms without.
+const ALONE: Duration = Duration::from_micros(500);
 
 /// Calls `work` for each item, on at most `threads` threads, the caller's among them.
 ///
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn threads_help_with_what_takes_long() {
         for threads in [1, 2] {
-            let mut ids = vec![None; 200];
+            let mut ids = vec![None; 100];
             spread(&mut ids, threads, |id| {
                 sleep(10 * ALONE);
                 *id = Some(current().id());
