@@ -606,6 +606,8 @@ def llama_vocab_table(
 
     Raises:
         ValueError: An address is 0.
+    """
+
 def fill_masks(
     matchers: Iterable[Matcher],
     out: Buffer | Any,
