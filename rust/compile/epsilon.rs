@@ -14,11 +14,10 @@ use crate::index::{Id, NonterminalId};
 /// Of members, each and the separator must have a text that is not empty, and no empty one: of empty
 /// members it can't be seen which have been, and states would multiply unread.
 ///
-/// Says whether there were any, so that nonterminals may be left without a text.
+/// Says whether nonterminals may be left without a text.
 pub(super) fn eliminate_empty(bnf: &mut Bnf) -> Result<bool, GrammarError> {
     let mut nullable = find_nullable(bnf);
-    let any = nullable.contains(&true);
-    if any {
+    if nullable.contains(&true) {
         expand_orders(bnf, &mut nullable)?;
         bnf.accepts_empty |= nullable[bnf.start.index()];
         for head in bnf.productions.ids() {
@@ -30,16 +29,21 @@ pub(super) fn eliminate_empty(bnf: &mut Bnf) -> Result<bool, GrammarError> {
             }
         }
     }
+    let mut lost = false;
     for head in bnf.productions.ids() {
         let right_hand_sides = &mut bnf.productions[head];
+        if right_hand_sides.is_empty() {
+            continue;
+        }
         right_hand_sides
             .retain(|symbols| !symbols.is_empty() && *symbols != [Sym::Nonterminal(head)]);
+        lost |= right_hand_sides.is_empty();
         if right_hand_sides.len() > 1 {
             let mut seen = rustc_hash::FxHashSet::default();
             right_hand_sides.retain(|symbols| seen.insert(symbols.clone()));
         }
     }
-    Ok(any)
+    Ok(lost)
 }
 
 /// Gives each item of members that has a nullable symbol a nonterminal, which is expanded as all

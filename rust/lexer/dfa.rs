@@ -148,17 +148,23 @@ fn byte_classes(regexes: &RegexSet) -> (Box<[u8; 256]>, usize) {
     sizes[0] = 256;
     let mut count = 1usize;
     let mut seen = rustc_hash::FxHashSet::default();
-    let mut alone = [false; 256];
     let (mut inside, mut becomes, mut touched) = ([0u16; 256], [0u8; 256], Vec::new());
     for set in regexes.byte_sets() {
         if count == 256 {
             break;
         }
-        let known = match set.only() {
-            Some(byte) => std::mem::replace(&mut alone[usize::from(byte)], true),
-            None => !seen.insert(set),
-        };
-        if known {
+        if let Some(byte) = set.only() {
+            let class = &mut classes[usize::from(byte)];
+            let size = &mut sizes[usize::from(*class)];
+            if *size > 1 {
+                *size -= 1;
+                *class = count as u8;
+                sizes[count] = 1;
+                count += 1;
+            }
+            continue;
+        }
+        if !seen.insert(set) {
             continue;
         }
         // The classes with bytes in the set, how many those are, and the class that they become if

@@ -18,7 +18,12 @@ mod schema;
 mod schema_options;
 mod vocabulary;
 
+use mimalloc::MiMalloc;
 use pyo3::pymodule;
+
+/// Compiling a grammar makes and drops many small things.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 #[pymodule]
 mod _earmark {
