@@ -570,8 +570,9 @@ class NativeSampler:
     """Python's hold on a native `llama_sampler`, which llama.cpp owns and runs without Python.
 
     Before each sample it drops the candidates that its matcher doesn't allow, and keeps the order
-    of the others and their logits; once the text has ended, all but the tokens that end it. The
-    handle may outlive the sampler.
+    of the others and their logits; once the text has ended, all but the tokens that end it. Where
+    no more than a quarter is forbidden, those stay with a logit of minus infinity, which is faster.
+    The handle may outlive the sampler.
     """
 
     @property

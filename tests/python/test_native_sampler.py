@@ -7,6 +7,7 @@ llama.cpp itself makes of the sampler is in `test_llama_cpp.py`.
 from __future__ import annotations
 
 import ctypes
+import math
 import random
 from collections.abc import Iterator
 from ctypes import (
@@ -105,11 +106,15 @@ class Native:
     def candidates(self, ids: Any) -> list[int]:
         """The ids that are left of some candidates, whose logits must be what they were."""
         array = (Candidate * len(ids))(*((token, token * 0.5, 0) for token in ids))
-        candidates = Candidates(array, len(ids), 7, False)
+        candidates = Candidates(array, len(ids), 7, True)
         self.table.apply(self.pointer, pointer(candidates))
         left = [array[index] for index in range(candidates.size)]
-        assert all(it.logit == it.id * 0.5 for it in left)
-        return [it.id for it in left]
+        possible = [it for it in left if it.logit != -math.inf]
+        assert all(it.logit == it.id * 0.5 for it in possible)
+        # Impossible ones stay only where they are few.
+        assert len(possible) == len(left) or len(possible) * 4 >= len(left) * 3
+        assert len(possible) == len(left) or not candidates.sorted
+        return [it.id for it in possible]
 
     def apply(self) -> set[int]:
         left = self.candidates(range(257))
@@ -215,6 +220,19 @@ def test_wide_vocabularies_with_full_and_empty_words() -> None:
         native = Native(INTERFACE.sampler(matcher))
         assert native.candidates(range(1002)) == sorted(allowed(matcher))
         native.free()
+
+
+def test_few_forbidden_candidates_stay_and_are_impossible() -> None:
+    native = make(earmark.Grammar.from_regex(r"(?s-u:[^a-cx]+)"))
+    ids = list(range(257))
+    want = [token for token in ids if token not in {*b"abcx", BYTE_EOS}]
+    assert native.candidates(ids) == want
+    # In another order they are dropped.
+    ids[97], ids[100] = ids[100], ids[97]
+    assert native.candidates(ids) == [token for token in ids if token in want]
+    ids.reverse()
+    assert native.candidates(ids) == [token for token in ids if token in want]
+    native.free()
 
 
 def test_a_refused_token_is_told_and_changes_nothing() -> None:

@@ -25,13 +25,22 @@ pub(super) struct CandidateArray {
     pub(super) sorted: bool,
 }
 
-/// Moves the candidates whose bit in `mask` is 1 to the front, in their order, and says how many
-/// there are. The rest of the array is left in any state. Ids are unique.
+/// Takes away the candidates whose bit in `mask` is 0 and says how many are left, at the front and
+/// in their order. The rest of the array is left in any state. Ids are unique.
 ///
 /// `llama_sampler_sample` makes the array in the order of the ids, so that the mask alone says
 /// where the allowed candidates are: most masks leave only some, and the array is not even read.
+/// Where nearly all are allowed, as inside a string, the few others stay and are made impossible.
+///
+/// PERF: 123,000 of 128,256 allowed: 140 µs to move them, as long as all samplers after it take.
 pub(super) fn keep(candidates: &mut [Candidate], mask: &[u32], width: usize) -> usize {
-    if candidates.len() == width && in_order(candidates, mask) {
+    let allowed: usize = mask.iter().map(|word| word.count_ones() as usize).sum();
+    let most = allowed * 4 >= width * 3;
+    if candidates.len() == width && in_order(candidates, mask, most) {
+        if most {
+            forbid(candidates, mask);
+            return candidates.len();
+        }
         return keep_runs(candidates, mask);
     }
     let mut kept = 0;
@@ -49,22 +58,24 @@ pub(super) fn keep(candidates: &mut [Candidate], mask: &[u32], width: usize) -> 
 ///
 /// There are as many candidates as ids, so that each id is there once. If each allowed token is
 /// the candidate with its own number, then no other candidate is allowed; if each forbidden one
-/// is, then all others are. Whichever are fewer are looked at.
-fn in_order(candidates: &[Candidate], mask: &[u32]) -> bool {
-    let allowed: usize = mask.iter().map(|word| word.count_ones() as usize).sum();
-    let flip = if allowed * 2 > candidates.len() { u32::MAX } else { 0 };
+/// is, then all others are. With `most` allowed, the forbidden ones are looked at.
+fn in_order(candidates: &[Candidate], mask: &[u32], most: bool) -> bool {
+    let flip = if most { u32::MAX } else { 0 };
     mask.iter().zip(candidates.chunks(32)).zip((0..).step_by(32)).all(|((&word, chunk), at)| {
-        let mut rest = word ^ flip;
-        while rest != 0 {
-            let bit = rest.trailing_zeros();
-            // Behind the last candidate there are bits but no tokens.
-            if chunk.get(bit as usize).is_some_and(|it| it.id != at + bit as i32) {
-                return false;
-            }
-            rest &= rest - 1;
-        }
-        true
+        // Behind the last candidate there are bits but no tokens.
+        ones(word ^ flip).all(|bit| chunk.get(bit).is_none_or(|it| it.id == at + bit as i32))
     })
+}
+
+/// Gives the candidates at the numbers that the mask forbids a probability of 0.
+fn forbid(candidates: &mut [Candidate], mask: &[u32]) {
+    for (&word, chunk) in mask.iter().zip(candidates.chunks_mut(32)) {
+        for bit in ones(!word) {
+            if let Some(candidate) = chunk.get_mut(bit) {
+                candidate.logit = f32::NEG_INFINITY;
+            }
+        }
+    }
 }
 
 /// [`keep`] where the allowed candidates are at the numbers that the mask allows.
@@ -103,4 +114,14 @@ fn move_run(candidates: &mut [Candidate], run: Range<usize>, kept: usize) -> usi
 fn is_allowed(mask: &[u32], id: i32) -> bool {
     let word = usize::try_from(id).ok().and_then(|id| mask.get(id / 32));
     word.is_some_and(|word| word >> (id & 31) & 1 == 1)
+}
+
+/// The positions of the bits that are 1.
+fn ones(word: u32) -> impl Iterator<Item = usize> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let bit = rest.trailing_zeros();
+        rest &= rest.wrapping_sub(1);
+        (bit < 32).then_some(bit as usize)
+    })
 }

@@ -60,7 +60,7 @@ impl State {
         self.failure.get_or_insert(failure);
     }
 
-    /// Drops the candidates that are not allowed; at least one stays.
+    /// Takes away the candidates that are not allowed; at least one stays.
     fn apply(&mut self, array: &mut CandidateArray) {
         if array.size == 0 || array.data.is_null() {
             return;
@@ -89,6 +89,8 @@ impl State {
             self.fail(Failure::NoCandidate { candidates: array.size, allowed });
             return;
         }
+        // Some that are left may have been made impossible where they are.
+        array.sorted &= kept < array.size;
         array.size = kept;
         array.selected = -1;
     }
