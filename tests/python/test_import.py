@@ -39,6 +39,31 @@ def test_what_is_missing_is_named(module: str, message: str) -> None:
     assert message in run(code)
 
 
+NO_LLAMA_CPP = """
+import sys
+from types import ModuleType
+{prepare}
+try:
+    import earmark.llama_cpp
+except ImportError as error:
+    print(type(error).__name__, error)
+"""
+
+
+def test_llama_cpp_that_is_missing_or_too_old() -> None:
+    missing = run(NO_LLAMA_CPP.format(prepare="sys.modules['llama_cpp'] = None"))
+    assert missing.startswith("UnsupportedLlamaCppError ")
+    assert "needs llama-cpp-python" in missing
+    assert "pip install 'earmark[llama-cpp]'" in missing
+    old = """
+for name in ("llama_cpp", "llama_cpp.llama_grammar"):
+    sys.modules[name] = ModuleType(name)
+sys.modules["llama_cpp"].__version__ = "0.1.2"
+"""
+    said = run(NO_LLAMA_CPP.format(prepare=old))
+    assert "llama-cpp-python 0.1.2 has no llama_cpp.llama_grammar.LlamaGrammar" in said
+
+
 def test_everything_public_is_there() -> None:
     import earmark
 

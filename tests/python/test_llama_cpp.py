@@ -411,6 +411,12 @@ def test_logits_processor(llama: Any) -> None:
     assert not scores.any()
     with pytest.raises(earmark.MatchError):
         processor(np.array([1, 2, 3], dtype=np.intc), scores)
+    # After the end only the end may come.
+    short = GrammarLogitsProcessor(llama, LlamaGrammar.from_regex("a"))
+    ids = [1, *llama.tokenize(b"a", add_bos=False), *vocabulary(llama).eos_token_ids[:1] * 2]
+    for length in range(1, len(ids) + 1):
+        masked = short(np.array(ids[:length], dtype=np.intc), scores)
+    assert set(np.flatnonzero(np.isfinite(masked))) == set(vocabulary(llama).eos_token_ids)
     with pytest.raises(ValueError, match="a draft model's tokens"):
         GrammarLogitsProcessor(SimpleNamespace(draft_model=object()), LlamaGrammar.from_regex("a"))
 

@@ -72,14 +72,19 @@ class GrammarLogitsProcessor:
             ValueError: There are not as many scores as tokens.
         """
         seen = self._seen
-        if seen is not None and _is_next(seen, input_ids):
-            self._matcher.accept(int(input_ids[-1]))
-        else:
+        if seen is None or not _is_next(seen, input_ids):
             self._matcher.reset()
+        elif not self._matcher.is_finished:
+            self._matcher.accept(int(input_ids[-1]))
         self._seen = np.array(input_ids)
+        if self._matcher.is_finished:
+            # The text has ended, and stays so.
+            masked = np.full_like(scores, -np.inf)
+            ends = list(self._matcher.vocabulary.eos_token_ids)
+            masked[ends] = scores[ends]
+            return masked
         masked = np.array(scores)
-        if not self._matcher.is_finished:
-            apply_mask(masked, self._matcher.next_mask())
+        apply_mask(masked, self._matcher.next_mask())
         return masked
 
 

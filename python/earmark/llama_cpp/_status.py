@@ -14,15 +14,13 @@ say nothing. There, llama-cpp-python's finish reason of a tool call is `"tool_ca
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from earmark import Matcher, MatchError
 from earmark.llama_cpp._library import library
 from earmark.llama_cpp._sampler import native_sampler
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 KEY = "earmark"
 _TAUGHT = "_earmark_taught"
@@ -83,7 +81,10 @@ def teach() -> None:
                 if kwargs.get("echo") and isinstance(prompt, str):
                     shown = shown.removeprefix(prompt)
                 choice[KEY] = status_of_text(native.matcher(), shown.encode())
-                self.__dict__.setdefault(_ENDINGS, []).append((choice[KEY], reason))
+                endings = getattr(self, _ENDINGS, None)
+                # A second one says that a chat took several.
+                if endings is not None and len(endings) < 2:
+                    endings.append((choice[KEY], reason))
             yield response
 
     @wraps(chat)
@@ -93,7 +94,9 @@ def teach() -> None:
         response = chat(self, *args, **kwargs)
         if isinstance(response, dict):
             return _mark(response, endings)
-        return (_mark(chunk, endings) for chunk in response)
+        if isinstance(response, Iterator):
+            return (_mark(chunk, endings) for chunk in response)
+        return response
 
     theirs._create_completion = complete_
     theirs.create_chat_completion = chat_
@@ -102,9 +105,11 @@ def teach() -> None:
 
 def _mark(response: Any, endings: list[tuple[Status, str]]) -> Any:
     """Put the status of the only completion into a chat's response or chunk."""
-    choice = response["choices"][0] if response["choices"] else {}
-    if choice.get("finish_reason") is not None and len(endings) == 1:
+    if len(endings) != 1 or not response["choices"]:
+        return response
+    choice = response["choices"][0]
+    if choice.get("finish_reason") is not None:
         ((choice[KEY], reason),) = endings
-        if choice["finish_reason"] == "tool_calls" and not choice[KEY]["complete"]:
-            choice["finish_reason"] = "length" if reason == "length" else "tool_calls"
+        if reason == "length" and not choice[KEY]["complete"]:
+            choice["finish_reason"] = reason
     return response
