@@ -77,7 +77,7 @@ limits! {
     /// Schemas that mean something else in another such set.
     ScopedSchemas "scoped_schemas" 200_000 10_000_000
     /// Names, constants and other terminals of the grammar, and rules of arrays and objects.
-    Symbols "symbols" 20_000 0x3fff_ffff
+    Symbols "symbols" 40_000 0x3fff_ffff
     /// Parts of the grammar that these are put together from.
     GrammarParts "grammar_parts" 400_000 0x3fff_ffff
 }
@@ -89,7 +89,9 @@ pub struct Limits([usize; Limit::ALL.len()]);
 impl Default for Limits {
     fn default() -> Self {
         let mut limits = Self([0; Limit::ALL.len()]);
-        Limit::ALL.iter().for_each(|&limit| limits.set(limit, limit.usual()));
+        for &limit in Limit::ALL {
+            limits.set(limit, limit.usual());
+        }
         limits
     }
 }

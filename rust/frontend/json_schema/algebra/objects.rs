@@ -475,15 +475,12 @@ impl Algebra<'_> {
                 }
             }
             Keyword::AdditionalProperties { schema: value, names, patterns } => {
-                match self.name_patterns(schema, patterns)? {
-                    Some(languages) => {
-                        let others = Names::Others(Rc::clone(names), languages);
-                        shapes.push(exists(others, Some(Signed::no(*value))));
-                    }
-                    None => {
-                        self.refuse(schema, name, BESIDE);
-                        shapes.push(Shape::default());
-                    }
+                if let Some(languages) = self.name_patterns(schema, patterns)? {
+                    let others = Names::Others(Rc::clone(names), languages);
+                    shapes.push(exists(others, Some(Signed::no(*value))));
+                } else {
+                    self.refuse(schema, name, BESIDE);
+                    shapes.push(Shape::default());
                 }
             }
             &Keyword::PropertyNames(value) => {

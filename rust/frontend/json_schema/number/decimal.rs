@@ -257,7 +257,7 @@ mod tests {
         for text in ["0", "-12.5", "0.001", "1e30", "-1.25e-40", "100000"] {
             assert_eq!(d(text).to_string(), text);
         }
-        assert!(Decimal::parse(&"1".repeat(5_000)).is_err());
+        assert!(Decimal::parse(&"1".repeat(20_000)).is_err());
         assert!(Decimal::parse("1e999999").is_err());
     }
 }

@@ -134,7 +134,7 @@ impl NumberSet {
             let high = end.map(|(bound, behind)| (bound.clone(), !behind));
             let goes_on = joined
                 .last_mut()
-                .is_some_and(|last| last.meets(low.as_ref()) && last.join(&residue, &high));
+                .is_some_and(|last| last.meets(low.as_ref()) && last.join(&residue, high.as_ref()));
             if !goes_on && residue != Residue::Nothing {
                 joined.push(Interval { low, high, residue });
             }
@@ -239,7 +239,7 @@ impl Interval {
 
     /// Goes on with what follows, if that is the same set: a point belongs to what is beside it if
     /// the formula says the same of it.
-    fn join(&mut self, residue: &Residue, high: &Option<(Decimal, bool)>) -> bool {
+    fn join(&mut self, residue: &Residue, high: Option<&(Decimal, bool)>) -> bool {
         let joins = if self.residue == *residue {
             true
         } else if let (Some((end, true)), Some((point, false))) = (&self.high, high)
@@ -257,7 +257,7 @@ impl Interval {
             false
         };
         if joins {
-            self.high.clone_from(high);
+            self.high = high.cloned();
         }
         joins
     }
