@@ -80,13 +80,13 @@ pub fn compile(
     grammar: &Arc<Grammar>,
     options: &CompileOptions,
 ) -> Result<CompiledGrammar, GrammarError> {
-    compile_with(grammar, options, None)
+    compile_with(grammar, *options, None)
 }
 
 /// The same for a grammar of whose first expressions something is known.
 pub(crate) fn compile_with(
     grammar: &Arc<Grammar>,
-    options: &CompileOptions,
+    options: CompileOptions,
     known: Option<&Known>,
 ) -> Result<CompiledGrammar, GrammarError> {
     // Every expression that is regular has a regex; terminals all have one.

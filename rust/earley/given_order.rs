@@ -140,7 +140,7 @@ impl GivenPlan {
     }
 
     /// Before the first item.
-    pub(super) fn nothing(&self) -> Vec<u64> {
+    pub(super) fn nothing() -> Vec<u64> {
         vec![0; 3]
     }
 

@@ -100,7 +100,7 @@ impl OrderPlan {
     pub(super) fn nothing(&self) -> Vec<u64> {
         match self {
             Self::Any(plan) => plan.nothing(),
-            Self::Given(plan) => plan.nothing(),
+            Self::Given(_) => GivenPlan::nothing(),
         }
     }
 

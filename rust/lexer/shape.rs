@@ -158,9 +158,10 @@ impl Lexer {
             return 0;
         }
         match self.regexes().node(state).clone() {
-            Node::Dead | Node::Epsilon | Node::Bytes(_) | Node::State { .. } => 0,
             Node::Repeat(part, _, UNBOUNDED) => units(self, part),
-            Node::Repeat(..) => 0,
+            Node::Dead | Node::Epsilon | Node::Bytes(_) | Node::State { .. } | Node::Repeat(..) => {
+                0
+            }
             Node::Concat(head, tail) => {
                 let found = self.steady_within(head, units, depth - 1);
                 if found != 0 {

@@ -116,7 +116,9 @@ impl Collector {
             let absent: Vec<TokenId> =
                 without.iter().copied().filter(|&token| !own.contains(token)).collect();
             own.union(bits);
-            absent.into_iter().for_each(|token| own.remove(token));
+            for token in absent {
+                own.remove(token);
+            }
         }
         self.list.into_iter().for_each(|token| own.insert(token));
         Mask { own: Some(own), ..Mask::default() }

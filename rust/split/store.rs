@@ -61,7 +61,8 @@ impl SplitStore {
         self.keep(0, |known| known.units.insert(identity, units));
     }
 
-    /// The counts of an expression without bounds, if they are known.
+    /// The counts of an expression without bounds, if they are known; they may be that there are none.
+    #[expect(clippy::option_option, reason = "whether it is known, and what")]
     pub(super) fn counts(&self, identity: u128) -> Option<Option<Arc<Counts>>> {
         self.known.read().counts.get(&identity).cloned()
     }

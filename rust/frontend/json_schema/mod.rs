@@ -52,7 +52,7 @@ impl Parsed {
     /// they are best.
     pub fn compile(self) -> Result<CompiledGrammar, GrammarError> {
         let options = CompileOptions { fold: false, ..CompileOptions::default() };
-        compile_with(&Arc::new(self.grammar), &options, self.known.as_deref())
+        compile_with(&Arc::new(self.grammar), options, self.known.as_deref())
     }
 }
 

@@ -61,10 +61,13 @@ pub(super) fn keep(candidates: &mut [Candidate], mask: &[u32], width: usize) -> 
 /// is, then all others are. With `most` allowed, the forbidden ones are looked at.
 fn in_order(candidates: &[Candidate], mask: &[u32], most: bool) -> bool {
     let flip = if most { u32::MAX } else { 0 };
-    mask.iter().zip(candidates.chunks(32)).zip((0..).step_by(32)).all(|((&word, chunk), at)| {
-        // Behind the last candidate there are bits but no tokens.
-        ones(word ^ flip).all(|bit| chunk.get(bit).is_none_or(|it| it.id == at + bit as i32))
-    })
+    mask.iter().zip(candidates.chunks(32)).zip((0usize..).step_by(32)).all(
+        |((&word, chunk), at)| {
+            // Behind the last candidate there are bits but no tokens.
+            let own = |bit: usize, id: i32| usize::try_from(id) == Ok(at + bit);
+            ones(word ^ flip).all(|bit| chunk.get(bit).is_none_or(|it| own(bit, it.id)))
+        },
+    )
 }
 
 /// Gives the candidates at the numbers that the mask forbids a probability of 0.

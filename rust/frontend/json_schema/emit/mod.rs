@@ -191,17 +191,14 @@ impl<'a> Emitter<'a> {
         if matches!(strings, Strings::Words(words) if words.is_empty()) {
             return None;
         }
-        let body = match strings {
-            Strings::Words(words) => {
-                let words: Vec<ExprId> = words.iter().map(|word| self.quoted(word)).collect();
-                self.algebra.builder.alt(&words)
-            }
-            _ => {
-                let expr = strings.expr(&mut self.algebra.builder);
-                let content = self.spell(expr);
-                let quote = self.algebra.builder.literal(b"\"");
-                self.algebra.builder.seq(&[quote, content, quote])
-            }
+        let body = if let Strings::Words(words) = strings {
+            let words: Vec<ExprId> = words.iter().map(|word| self.quoted(word)).collect();
+            self.algebra.builder.alt(&words)
+        } else {
+            let expr = strings.expr(&mut self.algebra.builder);
+            let content = self.spell(expr);
+            let quote = self.algebra.builder.literal(b"\"");
+            self.algebra.builder.seq(&[quote, content, quote])
         };
         if let Some(&known) = self.terminals.get(&body) {
             return Some(known);
