@@ -85,9 +85,11 @@ impl Lexer {
         if !self.regexes.first(state).contains(byte) {
             return DEAD;
         }
-        self.regexes.forget();
-        // What is too hard to search counts as dead, so that no illegal text gets through.
-        let next = self.regexes.derivative(state, byte).unwrap_or(DEAD);
+        let next = self.regexes.after_first(state).unwrap_or_else(|| {
+            self.regexes.forget();
+            // What is too hard to search counts as dead, so that no illegal text gets through.
+            self.regexes.derivative(state, byte).unwrap_or(DEAD)
+        });
         self.transitions.set(state.index(), class, next.0);
         next
     }

@@ -41,9 +41,51 @@ impl RegexSet {
         bytes
     }
 
+    /// The bytes that are texts of an expression by themselves, and maybe more.
+    pub fn single_bytes(&self, id: RegexId) -> ByteSet {
+        self.single(id, DEPTH)
+    }
+
+    fn single(&self, id: RegexId, depth: u32) -> ByteSet {
+        if depth == 0 {
+            return *self.first(id);
+        }
+        match self.node(id) {
+            Node::Bytes(set) => *set,
+            &Node::Concat(head, tail) => {
+                let mut bytes = ByteSet::EMPTY;
+                if self.is_nullable(head) {
+                    bytes = bytes.union(&self.single(tail, depth - 1));
+                }
+                if self.is_nullable(tail) {
+                    bytes = bytes.union(&self.single(head, depth - 1));
+                }
+                bytes
+            }
+            Node::Or(parts) => parts
+                .iter()
+                .fold(ByteSet::EMPTY, |bytes, &part| bytes.union(&self.single(part, depth - 1))),
+            &Node::Repeat(part, min, _) if min <= 1 => self.single(part, depth - 1),
+            Node::Dead | Node::Epsilon | Node::Repeat(..) => ByteSet::EMPTY,
+            Node::And(meet) => meet.all.iter().fold(*self.first(id), |bytes, &part| {
+                bytes.intersection(&self.single(part, depth - 1))
+            }),
+            Node::State { .. } => *self.first(id),
+        }
+    }
+
+    /// What is left after the first byte of a text, where that is one byte of a set and the rest
+    /// follows it.
+    pub(super) fn after_first(&self, id: RegexId) -> Option<RegexId> {
+        match *self.node(id) {
+            Node::Concat(head, tail) if matches!(self.node(head), Node::Bytes(_)) => Some(tail),
+            _ => None,
+        }
+    }
+
     /// Whether an expression may have a text of these bytes alone; false if it surely has none.
     pub fn may_end_within(&self, id: RegexId, bytes: &ByteSet) -> bool {
-        self.may_end(id, bytes, 4 * DEPTH, &mut { MAX_LOOKS })
+        self.may_end(id, bytes, DEPTH, &mut { MAX_LOOKS })
     }
 
     fn may_end(&self, id: RegexId, bytes: &ByteSet, depth: u32, looks: &mut u32) -> bool {
@@ -51,13 +93,19 @@ impl RegexSet {
             return true;
         }
         *looks -= 1;
+        // Sequences are long lists.
+        let mut id = id;
+        while let &Node::Concat(head, tail) = self.node(id) {
+            if !self.may_end(head, bytes, depth - 1, looks) {
+                return false;
+            }
+            id = tail;
+        }
         let mut may = |part: RegexId| self.may_end(part, bytes, depth - 1, looks);
         match self.node(id) {
             Node::Dead => false,
-            Node::Epsilon | Node::State { .. } => true,
+            Node::Epsilon | Node::State { .. } | Node::Concat(..) => true,
             Node::Bytes(set) => set.intersects(bytes),
-            // The ends of texts tell most.
-            &Node::Concat(head, tail) => may(tail) && may(head),
             Node::Or(parts) => parts.iter().any(|&part| may(part)),
             &Node::Repeat(part, min, _) => min == 0 || may(part),
             Node::And(meet) => meet.all.iter().all(|&part| may(part)),
@@ -86,9 +134,16 @@ impl RegexSet {
             Node::Concat(head, tail) => (head, tail),
             _ => (id, super::EPSILON),
         };
-        if self.with_exceptions(id) == Some(whole)
-            && let Node::And(meet) = self.node(head)
-        {
+        let Node::And(meet) = self.node(head) else {
+            return self.first(id).union(self.first(whole));
+        };
+        let simple = match meet.all[..] {
+            [one] if tail == super::EPSILON => Some(one),
+            [one] => self.find(&Node::Concat(one, tail)),
+            _ => None,
+        };
+        if simple == Some(whole) || self.with_exceptions(id) == Some(whole) {
+            let Node::And(meet) = self.node(head) else { unreachable!("it is one") };
             let mut bytes = *self.first(meet.none);
             if self.is_nullable(meet.none) {
                 // What follows the exceptions' end follows that of others.
@@ -135,64 +190,85 @@ pub struct Counted {
 impl Lexer {
     /// Groups of texts, as bits, that an expression stays alive with however they follow each other.
     /// `units` says of a state which groups are among its texts as a whole.
-    ///
-    /// Each rule takes from the shape of an expression something it goes on at least as: a
-    /// repetition without bound goes on with what is repeated; a sequence as its beginning does; a
-    /// choice as any of its parts; and what is infinite whatever came before outlives all finite
-    /// exceptions.
     pub fn steady(
         &mut self,
         state: RegexId,
         units: &mut impl FnMut(&mut Self, RegexId) -> u64,
     ) -> u64 {
-        self.steady_within(state, units, DEPTH)
+        self.core(state, units, DEPTH).map_or(0, |core| core.groups)
     }
 
-    fn steady_within(
+    /// What is left of an expression at least, whatever texts of some groups came before, and these
+    /// groups: an expression with a text, which these texts leave at least as it is themselves.
+    ///
+    /// Each rule takes from the shape of an expression a part of which that is true. An unbounded
+    /// repetition stays with what is repeated; a sequence as its beginning does; a choice as any of
+    /// its parts; an intersection if all its parts do and what stays has a text. What stays has
+    /// infinitely many then, and outlives all finite exceptions.
+    fn core(
         &mut self,
         state: RegexId,
         units: &mut impl FnMut(&mut Self, RegexId) -> u64,
         depth: u32,
-    ) -> u64 {
+    ) -> Option<Core> {
         if depth == 0 {
-            return 0;
+            return None;
         }
-        match self.regexes().node(state).clone() {
-            Node::Repeat(part, _, UNBOUNDED) => units(self, part),
+        let core = match self.regexes().node(state).clone() {
+            Node::Repeat(part, _, UNBOUNDED) => {
+                Core { rest: state, groups: units(self, part), at_once: true }
+            }
             Node::Dead | Node::Epsilon | Node::Bytes(_) | Node::State { .. } | Node::Repeat(..) => {
-                0
+                return None;
             }
-            Node::Concat(head, tail) => {
-                let found = self.steady_within(head, units, depth - 1);
-                if found != 0 {
-                    return found;
+            Node::Concat(head, tail) => match self.core(head, units, depth - 1) {
+                Some(core) => Core { rest: self.regexes_mut().concat(core.rest, tail), ..core },
+                None if self.regexes().is_nullable(head) => self.core(tail, units, depth - 1)?,
+                None => {
+                    // The first text is the head's, or its first part's.
+                    let core = self.core(tail, units, depth - 1).filter(|core| core.at_once)?;
+                    let part = match *self.regexes().node(head) {
+                        Node::Repeat(part, 1, _) => part,
+                        _ => head,
+                    };
+                    Core { groups: core.groups & units(self, part), at_once: false, ..core }
                 }
-                let found = self.steady_within(tail, units, depth - 1);
-                if found == 0 || self.regexes().is_nullable(head) {
-                    return found;
-                }
-                match *self.regexes().node(head) {
-                    Node::Repeat(part, ..) => found & units(self, part),
-                    _ => found & units(self, head),
-                }
-            }
+            },
             Node::Or(parts) => {
                 let most = 2 * DEPTH as usize;
-                let mut best = 0u64;
-                for &part in parts.iter().take(most) {
-                    let found = self.steady_within(part, units, depth - 1);
-                    if found.count_ones() > best.count_ones() {
-                        best = found;
-                    }
-                }
-                best
+                let cores = parts.iter().take(most);
+                cores
+                    .filter_map(|&part| self.core(part, units, depth - 1))
+                    .max_by_key(|core| core.groups.count_ones())?
             }
-            Node::And(meet) => match meet.all[..] {
-                [one] if self.regexes().is_finite(meet.none) => {
-                    self.steady_within(one, units, depth - 1)
+            Node::And(meet) => {
+                if !self.regexes().is_finite(meet.none) {
+                    return None;
                 }
-                _ => 0,
-            },
-        }
+                let mut common = Core { rest: DEAD, groups: !0, at_once: true };
+                let mut rests = Vec::new();
+                for &part in &meet.all {
+                    let core = self.core(part, units, depth - 1)?;
+                    rests.push(core.rest);
+                    common.groups &= core.groups;
+                    common.at_once &= core.at_once;
+                }
+                if common.groups != 0 {
+                    common.rest = self.regexes_mut().and(&rests, &[]).unwrap_or(DEAD);
+                }
+                common
+            }
+        };
+        (core.groups != 0 && core.rest != DEAD).then_some(core)
     }
+}
+
+/// What is left of an expression at least.
+#[derive(Clone, Copy)]
+struct Core {
+    /// It has a text, and each text of the groups leaves at least it of itself.
+    rest: RegexId,
+    groups: u64,
+    /// Whether it is a part of the expression itself, and not only of what is left after a text.
+    at_once: bool,
 }

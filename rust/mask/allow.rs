@@ -3,8 +3,8 @@
 //! The obvious way is to walk the whole token trie with the recogniser. It is what `options` with
 //! everything off do, and what tests compare with. The fast way, for a state and a subtree:
 //!
-//! 1. A scan that can go on with only few tokens is *narrow*: the recogniser steps down the trie
-//!    along them, and each child is a smaller case of the same problem.
+//! 1. A scan that can go on with only few tokens is *narrow*: its lexeme steps down the trie along
+//!    them, and each child is a smaller case of the same problem.
 //! 2. A *wide* scan takes its split: the inside tokens as a whole, and for each byte that may
 //!    follow the lexeme the crossing, whose remainders are split again by what reads them.
 //! 3. Where what follows a lexeme can also go on with it (`WORD+`) and many tokens are inside,
@@ -13,13 +13,16 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use super::engine::{Cache, EngineOptions};
 use super::set::{Collector, Mask};
 use crate::byteset::ByteSet;
 use crate::index::{Id, NodeId, RegexId, StateId};
+use crate::lexer;
 use crate::recogniser::{Recogniser, Scan};
 use crate::split::closure;
-use crate::split::walk::{Everything, Found, Shortcuts, walk};
+use crate::split::walk::{Everything, Found, Shortcuts, walk, walk_narrow};
 use crate::split::{self, Crossing, Split, TokenSet};
 use crate::vocab::Vocabulary;
 use crate::vocab::atoms::atoms_with_byte;
@@ -60,13 +63,15 @@ pub(super) struct Allow<'a> {
     pub(super) out: Collector,
     /// Steps of the search so far.
     pub(super) steps: usize,
+    /// The states that were met below nodes of the trie.
+    pub(super) seen: FxHashSet<(StateId, NodeId)>,
 }
 
 impl Allow<'_> {
     /// The mask of a state.
     pub(super) fn mask(mut self, state: StateId) -> Mask {
         if self.options.splits {
-            self.allow(state, (Trie::ROOT, 0));
+            self.allow(state, (Trie::ROOT, 0), 0);
         }
         if !self.options.splits || self.is_lost() {
             self.out = Collector::default();
@@ -89,58 +94,72 @@ impl Allow<'_> {
         self.steps > MAX_STEPS || self.out.listed() > 4 * self.vocabulary.len() + MAX_STEPS
     }
 
-    /// Adds the tokens below a node (with its depth) that `state` can go on with.
-    fn allow(&mut self, state: StateId, at: (NodeId, u32)) {
+    /// Adds the tokens below a node (with its depth) that `state` can go on with. `level` counts
+    /// lexemes' ends.
+    fn allow(&mut self, state: StateId, at: (NodeId, u32), level: u32) {
         self.steps += 1;
-        if self.is_lost() {
+        // Rows come together again where lexemes can be cut in several ways.
+        if self.is_lost() || at.1 > 0 && !self.seen.insert((state, at.0)) {
             return;
         }
-        let (node, depth) = at;
-        let below = self.vocabulary.trie.count_below(node);
-        if below <= SMALL || depth >= MAX_DEPTH {
-            if below > 0 {
-                self.walk_state(state, at);
-            }
+        if level > MAX_LEVEL {
+            self.walk_state(state, at);
             return;
         }
         let scans = self.cache.recogniser.scans(state);
-        let mut narrow: Vec<Scan> = Vec::new();
-        let mut together = false;
+        let mut together: Vec<Scan> = Vec::new();
         for &scan in &scans {
-            if self.is_narrow(scan.rest, node) {
-                narrow.push(scan);
-            } else if self.is_scattered(scan.rest, node) || !self.allow_by_split(scan, at) {
-                narrow.push(scan);
-                together = true;
+            if !self.allow_scan(scan, at, level) {
+                together.push(scan);
             }
         }
-        if narrow.is_empty() {
-            return;
-        }
-        let rest = if narrow.len() == scans.len() {
-            state
-        } else {
-            self.cache.recogniser.state_of(&narrow)
-        };
-        if together {
+        if !together.is_empty() {
+            let rest = if together.len() == scans.len() {
+                state
+            } else {
+                self.cache.recogniser.state_of(&together)
+            };
             self.walk_state(rest, at);
-        } else {
-            self.step_down(rest, at);
         }
+    }
+
+    /// Adds the tokens below a node that a scan can go on with; false (and nothing added) where it
+    /// is better walked together with others.
+    fn allow_scan(&mut self, scan: Scan, at: (NodeId, u32), level: u32) -> bool {
+        let (node, depth) = at;
+        let vocabulary = self.vocabulary;
+        let below = vocabulary.trie.count_below(node);
+        if below == 0 {
+            return true;
+        }
+        if below <= SMALL {
+            self.read_scan(scan, &vocabulary.trie, node, level);
+            return true;
+        }
+        if depth >= MAX_DEPTH {
+            return false;
+        }
+        if self.is_narrow(scan.rest, node) {
+            self.step_down(scan, at, level);
+            return true;
+        }
+        !self.is_scattered(scan.rest, node) && self.allow_by_split(scan, at, level)
     }
 
     /// Whether a lexer state can go on with few tokens below a node only.
     fn is_narrow(&mut self, state: RegexId, node: NodeId) -> bool {
+        if self.cache.recogniser.lexer().first(state).len() <= NARROW_BYTES {
+            return true;
+        }
         if let Some(&known) = self.cache.narrow.get(&(state, node)) {
             return known;
         }
         let trie = &self.vocabulary.trie;
-        let (mut bytes, mut tokens) = (0, 0);
+        let mut tokens = 0;
         trie.children_in(node, self.cache.recogniser.lexer().first(state), |child| {
-            bytes += 1;
             tokens += trie.count(child);
         });
-        let narrow = bytes <= NARROW_BYTES || tokens <= NARROW_TOKENS;
+        let narrow = tokens <= NARROW_TOKENS;
         self.cache.narrow.insert((state, node), narrow);
         narrow
     }
@@ -154,13 +173,8 @@ impl Allow<'_> {
         let Cache { recogniser, lexer_closures, .. } = &mut *self.cache;
         let lexer = recogniser.lexer_mut();
         let relaxed = lexer.clamp(state, REACHES[0]);
-        let first = *lexer.first(relaxed);
-        let bytes = first.len();
-        let ending = first.iter().filter(|&byte| {
-            let next = lexer.step(relaxed, byte);
-            lexer.accepts(next)
-        });
-        if bytes < SCATTERED_BYTES || ending.count() < bytes / 4 {
+        let bytes = lexer.first(relaxed).len();
+        if bytes < SCATTERED_BYTES || lexer.regexes().single_bytes(relaxed).len() < bytes / 4 {
             return false;
         }
         let closure = closure::find_if_worth(lexer_closures, lexer, relaxed, usize::MAX);
@@ -168,18 +182,41 @@ impl Allow<'_> {
     }
 
     /// Steps over each byte below a node and goes on from there.
-    fn step_down(&mut self, state: StateId, (node, depth): (NodeId, u32)) {
+    ///
+    /// PERF: lexeme by lexeme, not with the recogniser, whose states along every name that may come
+    /// next would have to be made.
+    fn step_down(&mut self, scan: Scan, (node, depth): (NodeId, u32), level: u32) {
         let trie = &self.vocabulary.trie;
-        let first = self.cache.recogniser.first(state);
+        let first = *self.cache.recogniser.lexer().first(scan.rest);
+        let mut together: Vec<(Scan, NodeId)> = Vec::new();
         trie.children_in(node, &first, |child| {
-            let next = self.cache.recogniser.step(state, trie.byte(child));
+            let rest = self.cache.recogniser.lexer_mut().step(scan.rest, trie.byte(child));
+            if rest == lexer::DEAD {
+                return;
+            }
             self.out.add_list(trie.tokens_at(child));
-            self.allow(next, (child, depth + 1));
+            if trie.is_leaf(child) {
+                return;
+            }
+            let at = (child, depth + 1);
+            if self.cache.recogniser.lexer().accepts(rest) {
+                let row = self.cache.recogniser.after(scan);
+                let next = self.cache.recogniser.state_at(row);
+                self.allow(next, at, level + 1);
+            }
+            let scan = Scan { rest, ..scan };
+            if rest != lexer::EPSILON && !self.allow_scan(scan, at, level) {
+                together.push((scan, child));
+            }
         });
+        for (scan, child) in together {
+            let state = self.cache.recogniser.state_of(&[scan]);
+            self.walk_state(state, (child, depth + 1));
+        }
     }
 
     /// Adds what a wide scan allows; false (and nothing added) where crossings are everywhere.
-    fn allow_by_split(&mut self, scan: Scan, at: (NodeId, u32)) -> bool {
+    fn allow_by_split(&mut self, scan: Scan, at: (NodeId, u32), level: u32) -> bool {
         let split = self.split(scan.rest, at);
         if split.never_ends() {
             self.out.add_split(&split);
@@ -199,9 +236,9 @@ impl Allow<'_> {
         let lexer = self.cache.recogniser.lexer_mut();
         for (byte, crossing) in split.crossings(self.vocabulary, lexer, at, scan.rest, &first) {
             if let Some(next) = self.enter(&crossing, next, byte) {
-                self.allow_remainders(next, &crossing, 1);
+                self.allow_remainders(next, &crossing, level + 1);
                 for &node in &crossing.big {
-                    self.allow(next, node);
+                    self.allow(next, node, level + 1);
                 }
             }
         }
@@ -243,10 +280,14 @@ impl Allow<'_> {
             return;
         }
         if crossing.remainders.len() <= TINY {
-            self.allow_tiny(state, &crossing.remainders, Trie::ROOT);
+            self.read(state, &crossing.remainders, Trie::ROOT, level);
             return;
         }
         for scan in self.cache.recogniser.scans_on(state, &crossing.first) {
+            if self.cache.recogniser.lexer().first(scan.rest).len() <= NARROW_BYTES {
+                self.read_scan(scan, &crossing.remainders, Trie::ROOT, level);
+                continue;
+            }
             let split = self.split_remainders(crossing, scan.rest);
             self.out.add_split(&split);
             if split.never_ends() {
@@ -265,38 +306,45 @@ impl Allow<'_> {
         }
     }
 
-    /// Adds the tokens below a node of a tiny trie that `state` can go on with. Each lexeme is read
-    /// by itself, so that a row is made only where one ends and something follows.
+    /// Adds the tokens below a node of a trie that `state` can go on with, reading each lexeme by
+    /// itself, so that a row is made only where one ends and something follows.
     ///
     /// PERF: cached splits of remainders of a few nodes took gigabytes where every lexeme is one
     /// character.
-    fn allow_tiny(&mut self, state: StateId, trie: &Trie, node: NodeId) {
+    fn read(&mut self, state: StateId, trie: &Trie, node: NodeId, level: u32) {
         self.steps += 1;
         if self.is_lost() {
             return;
         }
-        let bytes: ByteSet = trie.children(node).map(|child| trie.byte(child)).collect();
-        for scan in self.cache.recogniser.scans_on(state, &bytes) {
-            let lexer = self.cache.recogniser.lexer_mut();
+        if level > MAX_LEVEL {
             let mut found = Found::default();
-            walk(lexer, trie, (node, 0), scan.rest, Everything::None, &mut found);
+            let recogniser = &mut self.cache.recogniser;
+            walk(recogniser, trie, (node, 0), state, Everything::None, &mut found);
             for range in found.alive.iter() {
                 self.out.add_range(trie, range);
             }
-            for (end, _) in found.ends {
-                let row = self.cache.recogniser.after(scan);
-                let next = self.cache.recogniser.state_at(row);
-                let first = self.cache.recogniser.first(next);
-                for child in trie.children(end) {
-                    if first.contains(trie.byte(child)) {
-                        self.out.add_list(trie.tokens_at(child));
-                        if !trie.is_leaf(child) {
-                            let next = self.cache.recogniser.step(next, trie.byte(child));
-                            self.allow_tiny(next, trie, child);
-                        }
-                    }
-                }
-            }
+            return;
+        }
+        let bytes: ByteSet = trie.children(node).map(|child| trie.byte(child)).collect();
+        for scan in self.cache.recogniser.scans_on(state, &bytes) {
+            self.read_scan(scan, trie, node, level);
+        }
+    }
+
+    fn read_scan(&mut self, scan: Scan, trie: &Trie, node: NodeId, level: u32) {
+        let mut found = Found::default();
+        let lexer = self.cache.recogniser.lexer_mut();
+        walk_narrow(lexer, trie, node, scan.rest, NARROW_BYTES, &mut found);
+        for range in found.alive.iter() {
+            self.out.add_range(trie, range);
+        }
+        if found.ends.is_empty() {
+            return;
+        }
+        let row = self.cache.recogniser.after(scan);
+        let next = self.cache.recogniser.state_at(row);
+        for (end, _) in found.ends {
+            self.read(next, trie, end, level + 1);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::allow::Allow;
 use super::set::{Collector, Mask};
@@ -196,6 +196,7 @@ impl Engine {
             cache,
             out: Collector::default(),
             steps: 0,
+            seen: FxHashSet::default(),
         };
         let mask = Arc::new(allow.mask(state));
         if self.options.mask_cache {

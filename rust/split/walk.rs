@@ -3,7 +3,8 @@
 use super::closure::Closure;
 use super::machine::{ByteMachine, is_dead};
 use crate::byteset::ByteSet;
-use crate::index::NodeId;
+use crate::index::{NodeId, RegexId};
+use crate::lexer::Lexer;
 use crate::vocab::atoms::{AtomIndex, Atoms, atoms_with_byte};
 use crate::vocab::paths::{NodeSet, Paths};
 use crate::vocab::trie::Trie;
@@ -140,6 +141,40 @@ pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State, u32, usize) -> Closure>(
         }
         stack.push((behind, state));
         node = next;
+    }
+}
+
+/// Walks the tokens below a node from `start`; where few bytes go on, straight to the children that
+/// they lead to.
+pub fn walk_narrow(
+    lexer: &mut Lexer,
+    trie: &Trie,
+    node: NodeId,
+    start: RegexId,
+    few: usize,
+    found: &mut Found,
+) {
+    let mut open = vec![(node, start)];
+    while let Some((node, state)) = open.pop() {
+        let first = *lexer.first(state);
+        if first.len() > few {
+            walk(lexer, trie, (node, 0), state, Everything::None, found);
+            continue;
+        }
+        trie.children_in(node, &first, |child| {
+            let next = lexer.step(state, trie.byte(child));
+            if is_dead(next) {
+                return;
+            }
+            found.alive.push(trie.range_at(child));
+            if trie.is_leaf(child) {
+                return;
+            }
+            if lexer.accepts(next) {
+                found.ends.push((child, 0));
+            }
+            open.push((child, next));
+        });
     }
 }
 

@@ -14,6 +14,11 @@ use crate::index::{Id, NodeId, TokenId};
 /// A set of atoms.
 pub type Atoms = u64;
 
+/// The first atoms of those that are kept together too.
+///
+/// PERF: of narrow alphabets nearly all atoms have to be taken away, each of them 16 KB of bits.
+const GROUP: Atoms = 0b1111;
+
 /// The first atom of complete characters beyond ASCII; those of [`CHARACTERS`] in order.
 const FIRST_CHARACTER: u32 = 58;
 /// The atom of bytes that are only a part of a character within the token.
@@ -174,6 +179,8 @@ fn suffix_signatures(token: &[u8], out: &mut Vec<Atoms>) {
 pub struct AtomIndex {
     /// For each atom the tokens that hold it.
     tokens: Vec<TokenBits>,
+    /// For each four atoms in a row the tokens that hold one of them.
+    groups: Vec<TokenBits>,
     /// All text tokens.
     text: TokenBits,
     /// For each node the atoms of what follows it in the tokens below it.
@@ -218,13 +225,28 @@ impl AtomIndex {
                 rest &= rest - 1;
             }
         }
-        Self { tokens, text, below, whole, heights }
+        let size = GROUP.count_ones() as usize;
+        let union = |atoms: &[TokenBits]| {
+            atoms.iter().skip(1).fold(atoms[0].clone(), |mut all, more| {
+                all.union(more);
+                all
+            })
+        };
+        let groups = tokens.chunks(size).map(union).collect();
+        Self { tokens, groups, text, below, whole, heights }
     }
 
     /// The tokens made of these atoms alone.
     pub fn tokens_within(&self, atoms: Atoms) -> TokenBits {
         let mut within = self.text.clone();
         let mut others = !atoms;
+        for (group, tokens) in self.groups.iter().enumerate() {
+            let group = GROUP << (group as u32 * GROUP.count_ones());
+            if others & group == group {
+                within.subtract(tokens);
+                others &= !group;
+            }
+        }
         while others != 0 {
             within.subtract(&self.tokens[others.trailing_zeros() as usize]);
             others &= others - 1;
@@ -270,7 +292,7 @@ impl AtomIndex {
 
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
-        (self.tokens.len() + 1) * self.text.words().len() * 4
+        (self.tokens.len() + self.groups.len() + 1) * self.text.words().len() * 4
             + (self.below.capacity() + self.whole.capacity()) * 8
             + self.heights.capacity()
     }
