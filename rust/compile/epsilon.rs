@@ -37,7 +37,10 @@ pub(super) fn eliminate_empty(bnf: &mut Bnf) -> Result<bool, GrammarError> {
         }
         right_hand_sides
             .retain(|symbols| !symbols.is_empty() && *symbols != [Sym::Nonterminal(head)]);
-        lost |= right_hand_sides.is_empty();
+        // Whoever has another text than the empty one still has it.
+        let solid =
+            |symbols: &Vec<Sym>| symbols.iter().any(|&symbol| !is_nullable(&nullable, symbol));
+        lost |= nullable[head.index()] && !right_hand_sides.iter().any(solid);
         if right_hand_sides.len() > 1 {
             let mut seen = rustc_hash::FxHashSet::default();
             right_hand_sides.retain(|symbols| seen.insert(symbols.clone()));
