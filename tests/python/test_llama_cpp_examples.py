@@ -17,7 +17,7 @@ pytest.importorskip("llama_cpp")
 
 def run(name: str, argument: str) -> str:
     command = [sys.executable, str(ROOT / "examples" / f"{name}.py"), argument]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     return result.stdout
 
