@@ -46,7 +46,7 @@ impl RegexSet {
                     if stack.len() == before {
                         let all = meet.all.iter().filter_map(|&part| known(part)).collect();
                         let none = known(meet.none).unwrap_or(DEAD);
-                        Some(self.meet(all, none)?)
+                        Some(self.meet_or_dead(all, none)?)
                     } else {
                         None
                     }

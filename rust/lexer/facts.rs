@@ -23,6 +23,8 @@ pub(super) struct Facts {
     finite: bool,
     /// Whether it is known to have infinitely many texts.
     infinite: bool,
+    /// Whether there is an intersection in it.
+    meets: bool,
     /// The largest bound of a repetition in it, `UNBOUNDED` not counted.
     largest_count: u32,
     /// How deep a derivative has to go down: the nesting, but for last parts of sequences.
@@ -86,6 +88,11 @@ impl RegexSet {
         self.facts[id].infinite
     }
 
+    /// Whether there is an intersection in an expression.
+    pub(super) fn has_meets(&self, id: RegexId) -> bool {
+        self.facts[id].meets
+    }
+
     /// The largest bound of a repetition in an expression, no bound not counted, nor those in what
     /// an intersection excludes.
     pub fn largest_count(&self, id: RegexId) -> u32 {
@@ -102,6 +109,7 @@ impl RegexSet {
             exact: true,
             finite: true,
             infinite: false,
+            meets: false,
             largest_count: 0,
             depth: 0,
             least: 0,
@@ -120,6 +128,7 @@ impl RegexSet {
                     exact: head.exact && (!through || tail.exact),
                     finite: head.finite && tail.finite,
                     infinite: head.infinite || tail.infinite,
+                    meets: head.meets || tail.meets,
                     largest_count: head.largest_count.max(tail.largest_count),
                     depth: tail.depth.max(head.depth + 1),
                     least: head.least.saturating_add(tail.least),
@@ -135,6 +144,7 @@ impl RegexSet {
                     facts.exact &= part.exact;
                     facts.finite &= part.finite;
                     facts.infinite |= part.infinite;
+                    facts.meets |= part.meets;
                     facts.largest_count = facts.largest_count.max(part.largest_count);
                     facts.depth = facts.depth.max(part.depth + 1);
                     facts.least = facts.least.min(part.least);
@@ -164,6 +174,7 @@ impl RegexSet {
                     nullable: self.accepts(meet),
                     exact: false,
                     finite: false,
+                    meets: true,
                     depth: none.depth + 1,
                     ..leaf
                 };

@@ -64,6 +64,8 @@ pub struct RegexSet {
     pub(super) units: Units,
     pub(super) lengths: Lengths,
     pub(super) limits: Limits,
+    /// Whether an intersection is in what another takes away.
+    pub(super) takes_meets_away: bool,
     /// How many steps searches for a text have taken.
     pub(super) searched: u64,
 }
@@ -81,6 +83,7 @@ impl Default for RegexSet {
             units: Units::default(),
             lengths: Lengths::default(),
             limits: Limits::BUILDING,
+            takes_meets_away: false,
             searched: 0,
         };
         set.intern(Node::Dead);
@@ -308,6 +311,9 @@ impl RegexSet {
         let hash = FxBuildHasher.hash_one(&node);
         if let Some(&id) = self.known.find(hash, |&id| self.nodes[id] == node) {
             return id;
+        }
+        if let Node::And(meet) = &node {
+            self.takes_meets_away |= self.has_meets(meet.none);
         }
         self.facts.push(self.facts_of(&node));
         let id = self.nodes.push(node);

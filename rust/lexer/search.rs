@@ -108,9 +108,23 @@ struct Search {
 impl RegexSet {
     /// From now on texts are read. What they need is far below these limits: only where much is
     /// taken away can a search be hard in their midst that was not when the expression was made.
-    /// Past them a byte counts as impossible, so that no illegal text gets through and none hangs.
     pub(super) fn begin_reading(&mut self) {
         self.limits = Limits::READING;
+    }
+
+    /// An intersection that is met while reading; [`DEAD`] if the search for its text is given up.
+    /// So no illegal text gets through and none hangs, and there is no dead end: the search ends at
+    /// once where a text goes on as the one that was found before. Where intersections are taken
+    /// away it would take away too little, and the error stays one.
+    pub(super) fn meet_or_dead(
+        &mut self,
+        all: Vec<RegexId>,
+        none: RegexId,
+    ) -> Result<RegexId, TooLarge> {
+        match self.meet(all, none) {
+            Err(TooLarge) if self.limits.free > 0 && !self.takes_meets_away => Ok(DEAD),
+            met => met,
+        }
     }
 
     /// How many steps searches have taken.
@@ -469,15 +483,30 @@ mod tests {
     #[test]
     fn reading_a_text_does_not_hang_in_hard_searches() {
         let mut s = RegexSet::default();
-        let other = s.literal(b"c");
-        let root = equal_and_different(&mut s, 30, other).unwrap();
-        s.limits = Limits { free: 100, allowance: 1000 };
-        assert_eq!(s.derivative(root, b'a'), Err(TooLarge));
-        assert_eq!(s.limits.allowance, 0);
-        let before = s.searched();
+        let (other, ab) = (s.literal(b"c"), s.literal(b"ab"));
+        let hard = equal_and_different(&mut s, 30, other).unwrap();
+        let root = s.or(&[hard, ab]);
         assert_eq!(s.derivative(root, b'b'), Err(TooLarge));
-        assert_eq!(s.searched() - before, 100);
+        s.limits = Limits { free: 100, allowance: 1000 };
+        let before = s.searched();
+        assert_eq!(s.derivative(root, b'b'), Ok(DEAD));
+        assert_eq!((s.limits.allowance, s.searched() - before), (0, 1100));
+        // The other alternatives are not concerned.
+        let b = s.literal(b"b");
+        assert_eq!(s.derivative(root, b'a'), Ok(b));
         assert_eq!(s.derivative(root, b'c'), Ok(EPSILON));
+        assert_eq!(s.searched() - before, 1200);
+    }
+
+    #[test]
+    fn what_is_taken_away_is_never_too_little() {
+        let mut s = RegexSet::default();
+        let (other, letter) = (s.literal(b"c"), s.bytes(b"abc".iter().copied().collect()));
+        let hard = equal_and_different(&mut s, 30, other).unwrap();
+        let any = s.repeat(letter, 0, None);
+        let root = s.and(&[any], &[hard]).unwrap();
+        s.limits = Limits { free: 100, allowance: 0 };
+        assert_eq!(s.derivative(root, b'a'), Err(TooLarge));
     }
 
     #[test]
