@@ -338,6 +338,7 @@ impl RegexSet {
             lengths: self.lengths.clone(),
             limits: self.limits,
             searched: self.searched,
+            takes_meets_away: self.takes_meets_away,
             nodes,
             known,
         }
