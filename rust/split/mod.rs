@@ -30,6 +30,7 @@ use crate::vocab::bits::TokenBits;
 use crate::vocab::trie::Trie;
 use closure::{Closure, Units};
 use counts::Counts;
+use store::Countable;
 use walk::{End, Everything, Found, Shortcuts, Visit, walk, walk_nodes};
 
 /// If more tokens than this are to be read one by one, the whole trie is walked.
@@ -306,12 +307,12 @@ impl Split {
     }
 
     /// The split from `state`, made of this one, which is that of `whole`: what `state` is without
-    /// its exceptions (see [`RegexSet::with_exceptions`]). `None` if they differ in too much.
+    /// its exceptions (see [`crate::lexer::RegexSet::with_exceptions`]). `None` if they differ in too much.
     ///
     /// PERF: with a walk for each object whose names may be any but those it knows, and for each
     /// letter of these, and another for each bound of a string, the masks of 600 JSON schemas took
     /// 15.7 µs in the mean, 294 in the worst of a hundred and 2,097 in the worst of a thousand; with
-    /// this, [`of_counted`] and [`Self::of_others`] 5.1, 50 and 275.
+    /// this, `of_counted` and `of_others` 5.1, 50 and 275.
     pub fn with_exceptions(
         &self,
         vocabulary: &Vocabulary,
@@ -497,11 +498,17 @@ pub fn of_counted(vocabulary: &Vocabulary, lexer: &mut Lexer, state: RegexId) ->
     let known = vocabulary.splits.counts(identity);
     let counts = known.unwrap_or_else(|| {
         let units = units(vocabulary, lexer, counted.part);
-        let counts = Counts::find(vocabulary, lexer, counted, units).map(Arc::new);
+        let counts = match Counts::find(vocabulary, lexer, counted, units) {
+            Some(counts) => Countable::Yes(Arc::new(counts)),
+            None => Countable::No,
+        };
         vocabulary.splits.insert_counts(identity, counts.clone());
         counts
-    })?;
-    Some(counts.split(vocabulary, counted.min, counted.max))
+    });
+    match counts {
+        Countable::Yes(counts) => Some(counts.split(vocabulary, counted.min, counted.max)),
+        Countable::No => None,
+    }
 }
 
 /// The atoms that a state stays alive with, as far as its shape tells.

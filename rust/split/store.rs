@@ -28,12 +28,20 @@ pub struct SplitStore {
     bytes: AtomicUsize,
 }
 
+/// Whether what is repeated in an expression can be counted in tokens.
+#[derive(Clone, Debug)]
+pub(super) enum Countable {
+    /// How often it is.
+    Yes(Arc<Counts>),
+    /// A token may have more than one count, or too many would have to be read.
+    No,
+}
+
 #[derive(Debug, Default)]
 struct Known {
     splits: FxHashMap<(u128, NodeId), Arc<Split>>,
     units: FxHashMap<u128, Units>,
-    /// `None` where texts can't be counted.
-    counts: FxHashMap<u128, Option<Arc<Counts>>>,
+    counts: FxHashMap<u128, Countable>,
 }
 
 impl SplitStore {
@@ -61,14 +69,16 @@ impl SplitStore {
         self.keep(0, |known| known.units.insert(identity, units));
     }
 
-    /// The counts of an expression without bounds, if they are known; they may be that there are none.
-    #[expect(clippy::option_option, reason = "whether it is known, and what")]
-    pub(super) fn counts(&self, identity: u128) -> Option<Option<Arc<Counts>>> {
+    /// The counts of an expression without bounds, if they are known.
+    pub(super) fn counts(&self, identity: u128) -> Option<Countable> {
         self.known.read().counts.get(&identity).cloned()
     }
 
-    pub(super) fn insert_counts(&self, identity: u128, counts: Option<Arc<Counts>>) {
-        let bytes = counts.as_ref().map_or(0, |counts| counts.memory_bytes());
+    pub(super) fn insert_counts(&self, identity: u128, counts: Countable) {
+        let bytes = match &counts {
+            Countable::Yes(counts) => counts.memory_bytes(),
+            Countable::No => 0,
+        };
         self.keep(bytes, |known| known.counts.insert(identity, counts));
     }
 
