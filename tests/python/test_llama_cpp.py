@@ -342,6 +342,32 @@ def test_use_after_close() -> None:
         vocabulary("model.gguf")
 
 
+def test_a_closed_model_is_not_read() -> None:
+    llama = llama_cpp.Llama(str(models.smollm2_path()), n_ctx=128, verbose=False)
+    grammar = LlamaGrammar.from_regex("a{1,40}")
+    tokens = generate(llama, PROMPT, grammar)
+    stream = llama.create_completion(PROMPT, grammar=grammar, stream=True, max_tokens=8)
+    next(stream)
+    llama.close()
+    for use in (
+        lambda: generate(llama, PROMPT, grammar),
+        lambda: list(tokens),
+        lambda: list(stream),
+        lambda: llama.create_completion(PROMPT, grammar=grammar),
+        lambda: llama.create_chat_completion([{"role": "user", "content": "a"}], grammar=grammar),
+    ):
+        with pytest.raises(earmark.VocabularyError, match="model is closed"):
+            use()
+
+
+def test_a_stream_has_no_echo(llama: Any) -> None:
+    grammar = LlamaGrammar.from_regex("a{1,40}")
+    arguments = {"grammar": grammar, "max_tokens": 6, "temperature": 0.0, "echo": True}
+    *_, last = llama.create_completion("a", stream=True, **arguments)
+    text = llama.create_completion("a", **arguments)["choices"][0]
+    assert last["choices"][0]["earmark"] == text["earmark"]
+
+
 def test_threads_with_models_of_their_own() -> None:
     path = str(models.smollm2_path())
     llamas = [llama_cpp.Llama(path, n_ctx=256, n_threads=1, verbose=False) for _ in range(2)]

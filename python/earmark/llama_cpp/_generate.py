@@ -16,6 +16,7 @@ from earmark.llama_cpp._grammar import LlamaGrammar
 from earmark.llama_cpp._library import library
 from earmark.llama_cpp._sampler import native_sampler
 from earmark.llama_cpp._status import Status, status
+from earmark.llama_cpp._vocabulary import check_open
 
 
 class Generation(Iterator[int]):
@@ -33,7 +34,8 @@ class Generation(Iterator[int]):
 
     def __init__(self, llama: Any, tokens: Sequence[int], sampler: Any, max_tokens: int) -> None:
         native = native_sampler(sampler)
-        assert native is not None, "the sampler has a grammar"
+        if native is None:
+            raise TypeError("generate() takes an earmark.llama_cpp.LlamaGrammar or earmark.Grammar")
         self._llama, self._sampler, self._native = llama, sampler, native
         self._left = max_tokens
         self.forward_passes = self.forced = 0
@@ -78,6 +80,7 @@ class Generation(Iterator[int]):
         if self._ended:
             return
         llama = self._llama
+        check_open(llama)
         if llama.n_tokens + len(self._pending) > llama.n_ctx():
             self._ended = True
             return
@@ -119,11 +122,14 @@ def generate(
         An iterator of token ids, without the one that ends the text.
 
     Raises:
+        TypeError: `grammar` is none of these.
         ValueError: The context has no room for the prompt and one token.
+        VocabularyError: The model is closed, also while the tokens are asked for.
         GrammarError: The grammar names a token that the model does not have.
     """
     if isinstance(grammar, Grammar):
         grammar = LlamaGrammar(grammar)
+    check_open(llama)
     tokens: list[int]
     if isinstance(prompt, str | bytes):
         text = prompt.encode() if isinstance(prompt, str) else prompt

@@ -19,8 +19,10 @@ from functools import wraps
 from typing import Any, TypedDict
 
 from earmark import Matcher, MatchError
+from earmark.llama_cpp._grammar import LlamaGrammar
 from earmark.llama_cpp._library import library
 from earmark.llama_cpp._sampler import native_sampler
+from earmark.llama_cpp._vocabulary import check_open
 
 KEY = "earmark"
 _TAUGHT = "_earmark_taught"
@@ -72,13 +74,21 @@ def teach() -> None:
     @wraps(complete)
     def complete_(self: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
         shown = ""
-        for response in complete(self, *args, **kwargs):
+        constrained = isinstance(kwargs.get("grammar"), LlamaGrammar)
+        responses = complete(self, *args, **kwargs)
+        while True:
+            if constrained:
+                check_open(self)
+            response = next(responses, None)
+            if response is None:
+                return
             choice = response["choices"][0]
             shown += choice["text"]
             reason = choice["finish_reason"]
             if reason is not None and (native := native_sampler(self._sampler)):
                 prompt = kwargs.get("prompt")
-                if kwargs.get("echo") and isinstance(prompt, str):
+                # A stream has no echo.
+                if kwargs.get("echo") and not kwargs.get("stream") and isinstance(prompt, str):
                     shown = shown.removeprefix(prompt)
                 choice[KEY] = status_of_text(native.matcher(), shown.encode())
                 endings = getattr(self, _ENDINGS, None)
@@ -89,6 +99,8 @@ def teach() -> None:
 
     @wraps(chat)
     def chat_(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(kwargs.get("grammar"), LlamaGrammar):
+            check_open(self)
         endings: list[tuple[Status, str]] = []
         setattr(self, _ENDINGS, endings)
         response = chat(self, *args, **kwargs)

@@ -25,13 +25,22 @@ def vocabulary(model: Any) -> Vocabulary:
     model = getattr(model, "_model", model)
     if not hasattr(model, "vocab") or not hasattr(model, "tokenize"):
         raise TypeError(f"vocabulary() takes a llama_cpp.Llama, not {type(model).__qualname__}")
-    if model.model is None:
-        raise VocabularyError("the model is closed; load it again: llama_cpp.Llama(…)")
+    check_open(model)
     with _lock:
         found = _known.get(model)
         if found is None:
             found = _known[model] = Vocabulary.from_llama_cpp(_View(model))
         return found
+
+
+def check_open(model: Any) -> None:
+    """Raise for a closed `Llama` or model, which llama.cpp would read all the same.
+
+    Raises:
+        VocabularyError: It is closed.
+    """
+    if getattr(model, "_model", model).model is None:
+        raise VocabularyError("the model is closed; load it again: llama_cpp.Llama(…)")
 
 
 class _View:
