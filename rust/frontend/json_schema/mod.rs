@@ -86,8 +86,13 @@ pub fn parse(schema: &str, options: &Options) -> Result<Parsed, GrammarError> {
     let mut algebra = Algebra::new(loader, options);
     let root = algebra.root()?;
     let prelude = emit::prelude(options);
-    let (grammar, algebra) = Emitter::new(algebra, prelude.as_deref())
-        .grammar(Signed { schema: root, positive: true })?;
+    let emitter = Emitter::new(algebra, prelude.as_deref());
+    let made = emitter.grammar(Signed { schema: root, positive: true });
+    // What several schemas make together is of the whole.
+    let located = |error: GrammarError| {
+        if error.pointer().is_some() { error } else { error.at_pointer("") }
+    };
+    let (grammar, algebra) = made.map_err(located)?;
     let ignored = algebra.unsupported;
     if options.reject_unsupported && !ignored.is_empty() {
         return Err(refusal(&ignored));
