@@ -435,8 +435,22 @@ def test_logits_processor(llama: Any) -> None:
     masked = processor(np.array([1, 2], dtype=np.intc), scores)
     assert np.isfinite(masked).sum() == len(processor.matcher.allowed_tokens())
     assert not scores.any()
-    with pytest.raises(earmark.MatchError):
-        processor(np.array([1, 2, 3], dtype=np.intc), scores)
+    processor.check()
+    # After an error only the end may come, until there is another text.
+    ends = set(vocabulary(llama).eos_token_ids)
+    for ids in ([1, 2, 3], [1, 2, 3, 4]):
+        masked = processor(np.array(ids, dtype=np.intc), scores)
+        assert set(np.flatnonzero(np.isfinite(masked))) == ends
+        with pytest.raises(earmark.MatchError):
+            processor.check()
+    assert np.isfinite(processor(np.array([5], dtype=np.intc), scores)).sum() > len(ends)
+    processor.check()
+    assert (
+        set(np.flatnonzero(np.isfinite(processor(np.array([1], dtype=np.intc), scores[:-1]))))
+        == ends
+    )
+    with pytest.raises(ValueError, match="another model's"):
+        processor.check()
     # After the end only the end may come.
     short = GrammarLogitsProcessor(llama, LlamaGrammar.from_regex("a"))
     ids = [1, *llama.tokenize(b"a", add_bos=False), *vocabulary(llama).eos_token_ids[:1] * 2]
@@ -445,6 +459,23 @@ def test_logits_processor(llama: Any) -> None:
     assert set(np.flatnonzero(np.isfinite(masked))) == set(vocabulary(llama).eos_token_ids)
     with pytest.raises(ValueError, match="a draft model's tokens"):
         GrammarLogitsProcessor(SimpleNamespace(draft_model=object()), LlamaGrammar.from_regex("a"))
+
+
+def test_errors_of_a_logits_processor_let_nothing_through(llama: Any) -> None:
+    processor = GrammarLogitsProcessor(llama, LlamaGrammar.from_regex("[a-z]{3}"))
+    processors = llama_cpp.LogitsProcessorList([processor])
+    tokens = llama.tokenize(b"Answer:")
+    arguments = {"logits_processor": processors, "temperature": 0.0}
+    llama.create_completion(tokens, max_tokens=1, **arguments)
+    # The whole last text and one more token.
+    tokens += llama.tokenize(b"!", add_bos=False)
+    assert llama.create_completion(tokens, max_tokens=9, **arguments)["choices"][0]["text"] == ""
+    with pytest.raises(earmark.MatchError):
+        processor.check()
+    processor.reset()
+    text = llama.create_completion(tokens, max_tokens=9, **arguments)["choices"][0]["text"]
+    assert re.fullmatch("[a-z]{3}", text)
+    processor.check()
 
 
 def test_jump_forward(llama: Any) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from earmark import Grammar, Matcher, apply_mask
+from earmark import Grammar, Matcher, MatchError, apply_mask
 from earmark.llama_cpp._grammar import LlamaGrammar
 from earmark.llama_cpp._vocabulary import vocabulary
 
@@ -23,6 +23,9 @@ class GrammarLogitsProcessor:
     It may be used for one generation after the other: a call whose ids are not those of the call
     before and one more starts a new text. `reset()` says so where that can't be told, which is
     where a prompt is the whole last text and one more token.
+
+    llama-cpp-python calls processors where errors are lost. After one, nothing unconstrained gets
+    through: the text ends at once, and `check()` raises the error.
 
     Args:
         llama: The `llama_cpp.Llama` that the processor is for. Not one with a draft model: it
@@ -44,6 +47,8 @@ class GrammarLogitsProcessor:
         if isinstance(grammar, LlamaGrammar):
             grammar = grammar.grammar
         self._matcher = Matcher(grammar, vocabulary(llama))
+        self._width = llama.n_vocab()
+        self._error: MatchError | ValueError | None = None
         self._seen: npt.NDArray[np.intc] | None = None
 
     @property
@@ -53,7 +58,18 @@ class GrammarLogitsProcessor:
 
     def reset(self) -> None:
         """Start a new text at the next call."""
-        self._seen = None
+        self._seen = self._error = None
+
+    def check(self) -> None:
+        """Raise what went wrong in the last text; to be called after a completion.
+
+        Raises:
+            MatchError: A token that the grammar refuses was forced in, or a prompt was the whole
+                last text and one more token, without `reset()`.
+            ValueError: The logits are those of another model.
+        """
+        if self._error is not None:
+            raise self._error
 
     def __call__(
         self, input_ids: npt.NDArray[np.intc], scores: npt.NDArray[np.single]
@@ -65,22 +81,28 @@ class GrammarLogitsProcessor:
             scores: The logits of all tokens of the vocabulary, float32 of shape `(n_vocab,)`.
 
         Returns:
-            A new array of the same shape and type.
-
-        Raises:
-            MatchError: The last token was none of those that were allowed.
-            ValueError: There are not as many scores as tokens.
+            A new array of the same shape and type. After an error only the tokens that end the
+            text are left.
         """
         seen = self._seen
         if seen is None or not _is_next(seen, input_ids):
             self._matcher.reset()
-        elif not self._matcher.is_finished:
-            self._matcher.accept(int(input_ids[-1]))
+            self._error = None
+        elif self._error is None and not self._matcher.is_finished:
+            try:
+                self._matcher.accept(int(input_ids[-1]))
+            except MatchError as error:
+                self._error = error
         self._seen = np.array(input_ids)
-        if self._matcher.is_finished:
+        if len(scores) != self._width:
+            self._error = ValueError(
+                f"{len(scores)} logits for a model of {self._width} tokens; "
+                "the processor is another model's"
+            )
+        if self._error is not None or self._matcher.is_finished:
             # The text has ended, and stays so.
             masked = np.full_like(scores, -np.inf)
-            ends = list(self._matcher.vocabulary.eos_token_ids)
+            ends = [it for it in self._matcher.vocabulary.eos_token_ids if it < len(scores)]
             masked[ends] = scores[ends]
             return masked
         masked = np.array(scores)
