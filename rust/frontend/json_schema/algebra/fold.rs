@@ -2,7 +2,7 @@
 //!
 //! Sets that are put together one after the other are copied as often as there are sets. Here pairs
 //! of about equal size are, in order, so that each part is copied a logarithmic number of times.
-//! PERF: an `allOf` of 50,000 schemas took minutes.
+//! PERF: an `allOf` of 50,000 schemas took more than 30 seconds.
 
 use super::domain::Domain;
 use super::{Algebra, Result};
