@@ -34,8 +34,9 @@ pub struct GrammarError {
     kind: GrammarErrorKind,
     message: String,
     hint: Option<String>,
-    place: Option<Place>,
+    place: Option<Box<Place>>,
     pointer: Option<String>,
+    limit: Option<&'static str>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +49,8 @@ struct Place {
 impl GrammarError {
     /// An error without a place.
     pub fn new(kind: GrammarErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None, place: None, pointer: None }
+        let message = message.into();
+        Self { kind, message, hint: None, place: None, pointer: None, limit: None }
     }
 
     /// An error at a place of the source text.
@@ -59,8 +61,8 @@ impl GrammarError {
         message: impl Into<String>,
     ) -> Self {
         let (line, column) = line_and_column(source, span.start);
-        let place = Some(Place { line, column, excerpt: excerpt(source, span) });
-        Self { kind, message: message.into(), hint: None, place, pointer: None }
+        let place = Some(Box::new(Place { line, column, excerpt: excerpt(source, span) }));
+        Self { place, ..Self::new(kind, message) }
     }
 
     /// Adds what to do about it.
@@ -75,6 +77,18 @@ impl GrammarError {
     pub fn at_pointer(mut self, pointer: impl Into<String>) -> Self {
         self.pointer = Some(pointer.into());
         self
+    }
+
+    /// Names the limit that is exceeded, of those that a front end may let users set.
+    #[must_use]
+    pub(crate) fn past_limit(mut self, name: &'static str) -> Self {
+        self.limit = Some(name);
+        self
+    }
+
+    /// The limit that is exceeded, if it can be set.
+    pub(crate) fn limit(&self) -> Option<&'static str> {
+        self.limit
     }
 
     /// The JSON pointer (RFC 6901) of the place in a JSON document, where known.

@@ -124,17 +124,6 @@ impl<I: Id, T> IndexVec<I, T> {
         (0..self.items.len()).map(I::new)
     }
 
-    /// A copy with room for more items.
-    #[must_use]
-    pub fn with_room(&self, more: usize) -> Self
-    where
-        T: Clone,
-    {
-        let mut items = Vec::with_capacity(self.items.len() + more);
-        items.extend_from_slice(&self.items);
-        Self { items, id: PhantomData }
-    }
-
     /// The item of an id, if there is one.
     pub fn get(&self, id: I) -> Option<&T> {
         self.items.get(id.index())

@@ -13,6 +13,7 @@ pub mod byteset;
 pub mod error;
 pub mod index;
 pub mod interner;
+pub mod layered;
 pub mod span;
 pub mod spread;
 pub mod transitions;

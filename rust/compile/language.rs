@@ -5,10 +5,7 @@
 //! exact; what takes too long to find out is an error of the kind `Limit`. What is learned of one
 //! expression is kept for the next.
 
-use super::regexes::{
-    MAX_DEPTH, MAX_SIZE, Regexes, expr_part, intersection_too_large, own_size, too_deep,
-    too_many_parts,
-};
+use super::regexes::{Effort, MAX_DEPTH, Regexes, expr_part, own_size, too_deep};
 use crate::error::{GrammarError, GrammarErrorKind};
 use crate::grammar::GrammarBuilder;
 use crate::index::{ExprId, Id, RegexId};
@@ -23,6 +20,13 @@ pub(crate) struct Languages {
 }
 
 impl Languages {
+    /// Nothing is known yet.
+    pub(crate) fn new(effort: Effort) -> Self {
+        let mut languages = Self::default();
+        languages.regexes.set_effort(effort);
+        languages
+    }
+
     /// The regex of an expression: expressions of equal structure have equal ones, and only those
     /// without a text have [`DEAD`].
     pub(crate) fn regex(
@@ -56,9 +60,7 @@ impl Languages {
             if stack.len() > before {
                 continue;
             }
-            if size > MAX_SIZE {
-                return Err(too_many_parts());
-            }
+            self.regexes.check_size(size)?;
             let regex = match expr {
                 crate::grammar::Expr::Symbol(_) => None,
                 _ => self.regexes.make(expr, &parts)?,
@@ -97,7 +99,8 @@ impl Languages {
         text: &[u8],
     ) -> Result<bool, GrammarError> {
         let regex = self.regex(builder, expr)?;
-        self.regexes.matches(regex, text).map_err(intersection_too_large)
+        let matches = self.regexes.matches(regex, text);
+        matches.map_err(|error| self.regexes.searched_too_long(error))
     }
 
     /// All texts of an expression in ascending order, if there are at most `limit` (and not too
@@ -109,7 +112,8 @@ impl Languages {
         limit: usize,
     ) -> Result<Option<Vec<Vec<u8>>>, GrammarError> {
         let regex = self.regex(builder, expr)?;
-        self.regexes.words(regex, limit).map_err(intersection_too_large)
+        let words = self.regexes.words(regex, limit);
+        words.map_err(|error| self.regexes.searched_too_long(error))
     }
 }
 

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::bnf::{Bnf, BnfLexeme};
-use super::regexes::intersection_too_large;
 use super::regular::Regular;
 use crate::earley::{Order, OrderItem, Sym};
 use crate::error::GrammarError;
@@ -259,7 +258,8 @@ impl Lower<'_> {
         let regexes = &mut self.regular.regexes;
         let nullable = regexes.is_nullable(regex);
         let regex = if nullable {
-            regexes.without_empty(regex).map_err(intersection_too_large)?
+            let stripped = regexes.without_empty(regex);
+            stripped.map_err(|error| regexes.searched_too_long(error))?
         } else {
             regex
         };

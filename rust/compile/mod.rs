@@ -22,13 +22,14 @@ use std::sync::Arc;
 
 pub(crate) use language::Languages;
 pub use layout::{CompiledGrammar, Lexeme};
+pub use regexes::Effort;
 pub(crate) use regular::Known;
 
 use crate::earley::left_nesting;
 use crate::error::{GrammarError, GrammarErrorKind};
 use crate::grammar::Grammar;
 
-/// Which optimisations to make; all by default.
+/// Which optimisations to make, all by default, and how much may be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent switches, each named")]
 pub struct CompileOptions {
@@ -42,6 +43,8 @@ pub struct CompileOptions {
     pub merge_levels: bool,
     /// Make one production of those that differ in one short lexeme.
     pub merge_alternatives: bool,
+    /// How much terminals may ask for.
+    pub effort: Effort,
 }
 
 impl Default for CompileOptions {
@@ -52,6 +55,7 @@ impl Default for CompileOptions {
             collapse_units: true,
             merge_levels: true,
             merge_alternatives: true,
+            effort: Effort::default(),
         }
     }
 }
@@ -64,6 +68,7 @@ impl CompileOptions {
         collapse_units: false,
         merge_levels: false,
         merge_alternatives: false,
+        effort: Effort::USUAL,
     };
 }
 
@@ -90,7 +95,7 @@ pub(crate) fn compile_with(
     known: Option<&Known>,
 ) -> Result<CompiledGrammar, GrammarError> {
     // Every expression that is regular has a regex; terminals all have one.
-    let mut regular = regular::find_regular(grammar, options.fold, known)?;
+    let mut regular = regular::find_regular(grammar, options.fold, options.effort, known)?;
     // Productions over lexemes, token terminals and nonterminals; groups and repetitions are gone.
     // Members stay tables: their productions are made when they are needed.
     let mut bnf = lower::lower(grammar, &mut regular, options.fold)?;

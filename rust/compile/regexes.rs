@@ -11,10 +11,29 @@ use crate::lexer::{EPSILON, RegexSet, TooLarge};
 /// The deepest nesting. Nested alternatives are copied into the level above, so the cost grows with
 /// the square of this.
 pub(super) const MAX_DEPTH: u32 = 250;
-/// The most parts, shared ones counted each time. (`A: B B`, `B: C C`, … doubles with each line.)
-pub(super) const MAX_SIZE: u64 = 1 << 21;
 /// The most character ranges in all classes together.
 const MAX_CLASS_RANGES: usize = 1 << 21;
+
+/// How much terminals may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Steps of all searches for texts that several patterns have in common.
+    pub search_steps: usize,
+    /// Parts of one terminal, shared ones counted each time. (`A: B B`, `B: C C`, … doubles with
+    /// each line.)
+    pub terminal_parts: usize,
+}
+
+impl Effort {
+    /// What is usual.
+    pub const USUAL: Self = Self { search_steps: 1 << 19, terminal_parts: 1 << 21 };
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self::USUAL
+    }
+}
 
 /// The part of an expression that comes at `index`, those that an intersection excludes last;
 /// symbols have none.
@@ -51,12 +70,39 @@ pub(super) fn own_size(expr: &Expr) -> u64 {
 pub(super) struct Regexes {
     set: RegexSet,
     class_ranges: usize,
+    effort: Effort,
 }
 
 impl Regexes {
-    /// A copy with room for more nodes.
-    pub(super) fn with_room(&self, nodes: usize) -> Self {
-        Self { set: self.set.with_room(nodes), ..*self }
+    /// Sets how much may be asked for from now on.
+    pub(super) fn set_effort(&mut self, effort: Effort) {
+        self.effort = effort;
+        self.set.set_search_steps(effort.search_steps);
+    }
+
+    /// Refuses a terminal of too many parts.
+    pub(super) fn check_size(&self, size: u64) -> Result<(), GrammarError> {
+        let most = self.effort.terminal_parts;
+        if size <= most as u64 {
+            return Ok(());
+        }
+        let message =
+            format!("a terminal has more than {most} parts, shared ones counted each time");
+        Err(limit(message).past_limit("terminal_parts"))
+    }
+
+    /// A search for a text of an intersection was given up.
+    pub(super) fn searched_too_long(&self, TooLarge: TooLarge) -> GrammarError {
+        let steps = self.effort.search_steps;
+        GrammarError::new(
+            GrammarErrorKind::Limit,
+            format!(
+                "the intersection of patterns is too large: of {steps} steps to find a text of it, \
+                 a quarter for each, none is left"
+            ),
+        )
+        .with_hint("use fewer patterns at once, or smaller counts of repetition in them")
+        .past_limit("search_steps")
     }
 
     pub(super) fn into_set(self) -> RegexSet {
@@ -93,7 +139,8 @@ impl Regexes {
             &Expr::Repeat { min, max, .. } => set.repeat(parts[0], min, max),
             Expr::And { all, .. } => {
                 let (all, none) = parts.split_at(all.len());
-                set.and(all, none).map_err(intersection_too_large)?
+                let met = set.and(all, none);
+                met.map_err(|error| self.searched_too_long(error))?
             }
             Expr::Automaton(automaton) => set.automaton(automaton),
             Expr::Symbol(_) => parts[0],
@@ -114,16 +161,6 @@ impl DerefMut for Regexes {
     fn deref_mut(&mut self) -> &mut RegexSet {
         &mut self.set
     }
-}
-
-/// A search for a text of an intersection was given up.
-pub(super) fn intersection_too_large(TooLarge: TooLarge) -> GrammarError {
-    GrammarError::new(GrammarErrorKind::Limit, "the intersection of patterns is too large")
-        .with_hint("use fewer patterns at once, or smaller counts of repetition in them")
-}
-
-pub(super) fn too_many_parts() -> GrammarError {
-    limit(format!("a terminal has more than {MAX_SIZE} parts, shared ones counted each time"))
 }
 
 pub(super) fn too_deep(depth: u32) -> GrammarError {

@@ -7,7 +7,7 @@
 //! intersection are terminals.
 
 use super::components::Components;
-use super::regexes::{MAX_DEPTH, MAX_SIZE, Regexes, expr_part, own_size, too_deep, too_many_parts};
+use super::regexes::{Effort, MAX_DEPTH, Regexes, expr_part, own_size, too_deep};
 use crate::error::{GrammarError, GrammarErrorKind};
 use crate::grammar::{Expr, Grammar, SymbolKind};
 use crate::index::{ExprId, Id, RegexId};
@@ -17,10 +17,7 @@ use crate::lexer::EPSILON;
 const MAX_SIZE_IN_RULES: u64 = 1 << 16;
 
 /// For how many nodes room is made beforehand.
-const MAX_RESERVED: u64 = 1 << 12;
-
-/// How many nodes most grammars add to what is known.
-const ROOM: usize = 512;
+const MAX_RESERVED: usize = 1 << 12;
 
 /// Where an expression stands: `ignore` applies in rules only.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,11 +67,8 @@ impl Known {
     pub(crate) fn of(grammar: &Grammar) -> Result<Self, GrammarError> {
         let (mut finder, mut components) = Finder::new(grammar, false, None);
         finder.find(&mut components)?;
-        let Regular { regexes, found, ignored } = finder.regular;
-        // Copies of it need no larger table for the nodes of most grammars.
-        let regexes = regexes.with_room(ROOM);
-        let regular = Regular { regexes, found, ignored };
-        Ok(Self { regular, sizes: finder.sizes, components })
+        finder.regular.regexes.share();
+        Ok(Self { regular: finder.regular, sizes: finder.sizes, components })
     }
 }
 
@@ -82,9 +76,11 @@ impl Known {
 pub(super) fn find_regular(
     grammar: &Grammar,
     fold: bool,
+    effort: Effort,
     known: Option<&Known>,
 ) -> Result<Regular, GrammarError> {
     let (mut finder, mut components) = Finder::new(grammar, fold, known);
+    finder.regular.regexes.set_effort(effort);
     finder.find(&mut components)?;
     Ok(finder.regular)
 }
@@ -120,21 +116,21 @@ impl<'a> Finder<'a> {
     fn new(grammar: &'a Grammar, fold: bool, known: Option<&Known>) -> (Self, Components) {
         let nodes = grammar.exprs.len() * 2;
         let known = known.filter(|_| !fold);
-        let new = grammar.exprs.iter().skip(known.map_or(0, |known| known.sizes.len() / 2));
-        let room = new.map(own_size).sum::<u64>().min(MAX_RESERVED) as usize;
+        let new = grammar.exprs.len() - known.map_or(0, |known| known.sizes.len() / 2);
         let mut finder = Self {
             grammar,
             fold,
             regular: Regular {
                 regexes: match known {
-                    Some(known) => known.regular.regexes.with_room(room),
-                    None => Regexes::default().with_room(room),
+                    Some(known) => known.regular.regexes.clone(),
+                    None => Regexes::default(),
                 },
                 found: vec![None; nodes],
                 ignored: EPSILON,
             },
             sizes: vec![0; nodes],
         };
+        finder.regular.regexes.reserve(new.min(MAX_RESERVED));
         let mut components = Components::new(nodes);
         if let Some(known) = known {
             finder.regular.found[..known.sizes.len()].copy_from_slice(&known.regular.found);
@@ -242,9 +238,11 @@ impl<'a> Finder<'a> {
         if context == Context::Rule && !terminal && !self.fold {
             return Ok(());
         }
-        let limit = if context == Context::Rule { MAX_SIZE_IN_RULES } else { MAX_SIZE };
-        if size > limit && !terminal {
-            return refuse(context, too_many_parts);
+        if context == Context::Rule && !terminal && size > MAX_SIZE_IN_RULES {
+            return Ok(());
+        }
+        if context == Context::Terminal && !terminal {
+            self.regular.regexes.check_size(size)?;
         }
         self.sizes[at] = size;
         let regex = match expr {
@@ -258,7 +256,8 @@ impl<'a> Finder<'a> {
         }
         let depth = set.depth(regex);
         if depth > MAX_DEPTH {
-            return refuse(context, || too_deep(depth));
+            // In a rule it stays in productions.
+            return if context == Context::Rule { Ok(()) } else { Err(too_deep(depth)) };
         }
         self.regular.found[at] = Some(regex);
         Ok(())
@@ -306,12 +305,4 @@ fn not_regular(grammar: &Grammar, part: ExprId) -> GrammarError {
     .with_hint(
         "model tokens and items in any order or a given one can't be intersected with anything",
     )
-}
-
-/// In a rule the expression stays in productions; a terminal is refused.
-fn refuse(context: Context, error: impl FnOnce() -> GrammarError) -> Result<(), GrammarError> {
-    match context {
-        Context::Rule => Ok(()),
-        Context::Terminal => Err(error()),
-    }
 }

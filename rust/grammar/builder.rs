@@ -4,18 +4,19 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use rustc_hash::FxBuildHasher;
 
 use super::{Automaton, Expr, Grammar, Members, Symbol, SymbolKind, TokenTerminal};
-use crate::index::{ExprId, Id, IndexVec, SymbolId};
+use crate::index::{ExprId, IndexVec, SymbolId};
+use crate::layered::Layered;
 use crate::span::Span;
 
 /// Collects symbols and expressions; [`GrammarBuilder::finish`] gives the grammar.
 #[derive(Clone, Debug, Default)]
 pub struct GrammarBuilder {
-    exprs: IndexVec<ExprId, Expr>,
-    /// Ids by the hash of their expression.
+    exprs: Layered<ExprId, Expr>,
+    /// Ids by the hash of their expression: those that copies share, and the others.
+    known_shared: Arc<HashTable<ExprId>>,
     known: HashTable<ExprId>,
     symbols: IndexVec<SymbolId, (String, SymbolKind, Option<ExprId>, Span)>,
     ignore: Vec<ExprId>,
@@ -111,8 +112,14 @@ impl GrammarBuilder {
     }
 
     /// All expressions so far.
-    pub fn exprs(&self) -> &IndexVec<ExprId, Expr> {
+    pub fn exprs(&self) -> &Layered<ExprId, Expr> {
         &self.exprs
+    }
+
+    /// Lets all later copies share the expressions that there are.
+    pub(crate) fn share(&mut self) {
+        self.exprs.share();
+        self.known_shared = Arc::new(std::mem::take(&mut self.known));
     }
 
     /// Announces a symbol, so that bodies can refer to it before it is defined.
@@ -150,15 +157,15 @@ impl GrammarBuilder {
 
     fn add(&mut self, expr: Expr) -> ExprId {
         let hash = |expr: &Expr| FxBuildHasher.hash_one(expr);
-        let exprs = &mut self.exprs;
-        let own = hash(&expr);
-        match self.known.entry(own, |&id| exprs[id] == expr, |&id| hash(&exprs[id])) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(place) => {
-                let id = ExprId::new(exprs.len());
-                place.insert(id);
-                exprs.push(expr)
-            }
+        let (exprs, own) = (&self.exprs, hash(&expr));
+        let equal = |&id: &ExprId| exprs[id] == expr;
+        let known = self.known_shared.find(own, equal).or_else(|| self.known.find(own, equal));
+        if let Some(&known) = known {
+            return known;
         }
+        let id = self.exprs.push(expr);
+        let exprs = &self.exprs;
+        self.known.insert_unique(own, id, |&id| hash(&exprs[id]));
+        id
     }
 }

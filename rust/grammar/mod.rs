@@ -3,8 +3,8 @@
 //! A [`Grammar`] is close to what the user wrote: named symbols whose bodies are expressions with
 //! literals, character classes, groups, alternatives and repetitions. It knows no lexer, no
 //! parser and no vocabulary. Expressions live in an arena, children before their parents, so that
-//! every pass is a loop and no recursion follows the nesting of the input. Parts are behind `Arc`, so
-//! that a grammar that begins as another does copies that one's expressions at little cost.
+//! every pass is a loop and no recursion follows the nesting of the input. Grammars that begin as
+//! another does share that one's expressions.
 
 mod automaton;
 mod builder;
@@ -19,13 +19,14 @@ pub use members::{Member, MemberOrder, Members};
 pub(crate) use print::quote;
 
 use crate::index::{ExprId, IndexVec, SymbolId};
+use crate::layered::Layered;
 use crate::span::Span;
 
 /// A context-free grammar whose leaves are texts, character classes and model tokens.
 #[derive(Clone, Debug)]
 pub struct Grammar {
     /// All expressions; the parts of an expression have smaller ids than the expression.
-    pub exprs: IndexVec<ExprId, Expr>,
+    pub exprs: Layered<ExprId, Expr>,
     /// Rules and terminals.
     pub symbols: IndexVec<SymbolId, Symbol>,
     /// The symbol whose texts are the grammar's texts.

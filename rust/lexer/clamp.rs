@@ -16,6 +16,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::literal::Piece;
 use super::meet::{Meet, TooLarge};
 use super::node::{Node, RegexSet, UNBOUNDED};
 use super::search::Limits;
@@ -41,6 +42,7 @@ impl RegexSet {
         let large = |set: &Self, id| set.largest_count(id) > limit;
         let clamped = self.rebuild(root, memo, large, |set, id, memo| match set.node(id) {
             Node::Concat(head, tail) => Ok(set.concat(memo[head], memo[tail])),
+            &Node::Literal(text, tail) => Ok(set.join(&[Piece::Text(text)], memo[&tail])),
             Node::Or(parts) => {
                 let parts: Vec<RegexId> = parts.iter().map(|part| memo[part]).collect();
                 Ok(set.or(&parts))
@@ -94,6 +96,7 @@ impl RegexSet {
         let large = |set: &Self, id| set.largest_count(id) > threshold;
         let rebuilt = self.rebuild(root, memo, large, |set, id, memo| match set.node(id) {
             Node::Concat(head, tail) => Ok(set.concat(memo[head], memo[tail])),
+            &Node::Literal(text, tail) => Ok(set.join(&[Piece::Text(text)], memo[&tail])),
             Node::Or(parts) => {
                 let parts: Vec<RegexId> = parts.iter().map(|part| memo[part]).collect();
                 Ok(set.or(&parts))
@@ -116,7 +119,7 @@ impl RegexSet {
     /// The longest of the shortest ways to an end from all states after `root`; `None` if they are
     /// too many.
     fn find_ways(&mut self, root: RegexId) -> Option<u32> {
-        let few = Limits { free: 0, allowance: MAX_STEPS };
+        let few = Limits { free: 0, allowance: MAX_STEPS, most: MAX_STEPS };
         let limits = std::mem::replace(&mut self.limits, few);
         let walked = self.walk(root);
         self.limits = limits;

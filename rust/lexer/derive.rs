@@ -36,6 +36,7 @@ impl RegexSet {
             let derived = match &self.nodes[id] {
                 Node::Dead | Node::Epsilon => Some(DEAD),
                 Node::Bytes(_) => Some(EPSILON),
+                &Node::Literal(text, tail) => Some(self.literal_after(text, 1, tail)),
                 &Node::State { automaton, state } => {
                     Some(self.state_after(automaton, state, byte).unwrap_or(DEAD))
                 }
@@ -122,7 +123,7 @@ impl RegexSet {
                 Ok(set.concat(memo[&part], rest))
             }
             Node::And(_) | Node::State { .. } => set.meet(vec![id], EPSILON),
-            Node::Dead | Node::Epsilon | Node::Bytes(_) => Ok(DEAD),
+            Node::Dead | Node::Epsilon | Node::Bytes(_) | Node::Literal(..) => Ok(DEAD),
         })
     }
 
@@ -156,7 +157,9 @@ impl RegexSet {
             match self.node(id) {
                 Node::Concat(head, tail) => stack.extend([head, tail].into_iter().filter(missing)),
                 Node::Or(parts) => stack.extend(parts.iter().filter(missing)),
-                Node::Repeat(part, ..) => stack.extend([part].into_iter().filter(missing)),
+                Node::Repeat(part, ..) | Node::Literal(_, part) => {
+                    stack.extend([part].into_iter().filter(missing));
+                }
                 Node::Dead | Node::Epsilon | Node::Bytes(_) | Node::And(_) | Node::State { .. } => {
                 }
             }

@@ -151,7 +151,10 @@ fn byte_classes(regexes: &RegexSet) -> (Box<[u8; 256]>, usize) {
     let mut count = 1usize;
     let mut seen = rustc_hash::FxHashSet::default();
     let (mut inside, mut becomes, mut touched) = ([0u16; 256], [0u8; 256], Vec::new());
-    for set in regexes.byte_sets() {
+    let mut letters = ByteSet::EMPTY;
+    regexes.literal_bytes().iter().for_each(|&byte| letters.insert(byte));
+    let letters: Vec<ByteSet> = letters.iter().map(|byte| [byte].into_iter().collect()).collect();
+    for set in letters.iter().chain(regexes.byte_sets()) {
         if count == 256 {
             break;
         }

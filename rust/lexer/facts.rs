@@ -33,6 +33,23 @@ pub(super) struct Facts {
     least: u32,
 }
 
+impl Facts {
+    /// Those of an expression that is one byte or so, but for the bytes.
+    const LEAF: Self = Self {
+        identity: 0,
+        first: ByteSet::EMPTY,
+        cuts: ByteSet::EMPTY,
+        nullable: false,
+        exact: true,
+        finite: true,
+        infinite: false,
+        meets: false,
+        largest_count: 0,
+        depth: 0,
+        least: 0,
+    };
+}
+
 impl RegexSet {
     /// Whether the empty text belongs to an expression.
     #[inline]
@@ -101,23 +118,26 @@ impl RegexSet {
 
     /// What is known of a node whose parts are known.
     pub(super) fn facts_of(&self, node: &Node) -> Facts {
-        let leaf = Facts {
-            identity: self.hash(node),
-            first: ByteSet::EMPTY,
-            cuts: ByteSet::EMPTY,
-            nullable: false,
-            exact: true,
-            finite: true,
-            infinite: false,
-            meets: false,
-            largest_count: 0,
-            depth: 0,
-            least: 0,
-        };
+        let leaf = Facts { identity: self.hash(node), ..Facts::LEAF };
         match node {
             Node::Dead => Facts { least: u32::MAX, ..leaf },
             Node::Epsilon => Facts { nullable: true, ..leaf },
             Node::Bytes(set) => Facts { first: *set, cuts: set.cuts(), least: 1, ..leaf },
+            &Node::Literal(text, tail) => {
+                let tail = &self.facts[tail];
+                let first: ByteSet = self.texts.get(text)[..1].iter().copied().collect();
+                Facts {
+                    first,
+                    cuts: first.cuts(),
+                    finite: tail.finite,
+                    infinite: tail.infinite,
+                    meets: tail.meets,
+                    largest_count: tail.largest_count,
+                    depth: tail.depth.max(1),
+                    least: tail.least.saturating_add(text.len()),
+                    ..leaf
+                }
+            }
             &Node::Concat(head, tail) => {
                 let (head, tail) = (&self.facts[head], &self.facts[tail]);
                 let through = head.nullable;
@@ -188,20 +208,24 @@ impl RegexSet {
                 facts
             }
             &Node::State { automaton, state } => {
-                let state = self.automata.state(automaton, state);
-                let mut facts =
-                    Facts { nullable: state.accepts, exact: true, finite: false, ..leaf };
-                facts.least = u32::from(!state.accepts);
-                for &(low, high, _) in &state.edges {
-                    facts.first.insert_range(low, high);
-                    facts.cuts.insert(low);
-                    if let Some(next) = high.checked_add(1) {
-                        facts.cuts.insert(next);
-                    }
-                }
-                facts
+                Facts { identity: leaf.identity, ..self.state_facts(automaton, state) }
             }
         }
+    }
+
+    fn state_facts(&self, automaton: u32, state: u32) -> Facts {
+        let state = self.automata.state(automaton, state);
+        let mut facts =
+            Facts { nullable: state.accepts, exact: true, finite: false, ..Facts::LEAF };
+        facts.least = u32::from(!state.accepts);
+        for &(low, high, _) in &state.edges {
+            facts.first.insert_range(low, high);
+            facts.cuts.insert(low);
+            if let Some(next) = high.checked_add(1) {
+                facts.cuts.insert(next);
+            }
+        }
+        facts
     }
 
     fn hash(&self, node: &Node) -> u128 {
@@ -209,6 +233,15 @@ impl RegexSet {
             Node::Dead => Identity::new(0).finish(),
             Node::Epsilon => Identity::new(1).finish(),
             Node::Bytes(set) => Identity::new(2).words(set.words()).finish(),
+            &Node::Literal(text, tail) => {
+                let word =
+                    |bytes: &[u8]| bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
+                Identity::new(8)
+                    .word(u64::from(text.len()))
+                    .words(self.texts.get(text).chunks(8).map(word))
+                    .wide(self.identity(tail))
+                    .finish()
+            }
             &Node::Concat(head, tail) => {
                 Identity::new(3).wide(self.identity(head)).wide(self.identity(tail)).finish()
             }

@@ -329,6 +329,21 @@ impl<'a> Parts<'a> {
                 summary.whole = read == set.len();
                 Some(summary)
             }
+            &Node::Literal(text, tail) => {
+                let (mut at, mut count) = (place, 0);
+                for &byte in self.set.texts.get(text) {
+                    let mut next = self.set.units.next(self.unit, at).iter();
+                    let Some(&(_, to)) = next.find(|(bytes, _)| bytes.contains(byte)) else {
+                        return Some(Summary::NONE);
+                    };
+                    at = to;
+                    count += u32::from(to == BETWEEN);
+                }
+                let tail = self.known(tail, at)?.as_ref()?;
+                let first = End { low: count, high: count, ..End::at(at) };
+                let ends = tail.ends.iter().map(|&second| first.then(second)).collect();
+                Some(Summary { ends, whole: tail.whole })
+            }
             &Node::Concat(head, tail) => {
                 let head = self.known(head, place)?.as_ref()?;
                 let mut summary = Summary { ends: Vec::new(), whole: head.whole };

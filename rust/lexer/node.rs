@@ -1,18 +1,21 @@
 //! Regex nodes, hash-consed: equal expressions have equal ids.
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use hashbrown::HashTable;
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
 
 use super::automata::Automata;
 use super::facts::Facts;
 use super::lengths::Lengths;
+use super::literal::{Text, Texts};
 use super::meet::Meet;
 use super::search::Limits;
 use super::units::Units;
 use crate::byteset::ByteSet;
-use crate::index::{IndexVec, RegexId};
+use crate::index::RegexId;
+use crate::layered::Layered;
 
 /// The expression without any text. No other node has an empty language.
 pub const DEAD: RegexId = RegexId(0);
@@ -21,10 +24,6 @@ pub const EPSILON: RegexId = RegexId(1);
 
 /// No upper bound of a repetition.
 pub(super) const UNBOUNDED: u32 = u32::MAX;
-
-/// How many shared heads in a row the alternatives of an `Or` are factored by. Deeper common
-/// prefixes stay unfactored: the language is the same, and no recursion follows the input.
-const FACTOR_DEPTH: u32 = 64;
 
 /// An expression; parts have smaller ids.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -35,7 +34,10 @@ pub(super) enum Node {
     Epsilon,
     /// One byte of a set.
     Bytes(ByteSet),
-    /// One after the other; the first part is neither a `Concat` nor trivial.
+    /// Bytes in a row and what follows them: no literal with room for more bytes, not a byte, and no
+    /// repetition of the last of them. One byte alone is `Bytes`.
+    Literal(Text, RegexId),
+    /// One after the other; the first part is neither a `Concat` nor a literal nor trivial.
     Concat(RegexId, RegexId),
     /// One of these, at least two, sorted; none is an `Or` or dead.
     Or(Box<[RegexId]>),
@@ -50,10 +52,13 @@ pub(super) enum Node {
 /// A set of expressions that share parts.
 #[derive(Clone, Debug)]
 pub struct RegexSet {
-    pub(super) nodes: IndexVec<RegexId, Node>,
-    pub(super) facts: IndexVec<RegexId, Facts>,
-    /// All nodes, to find equal ones.
+    pub(super) nodes: Layered<RegexId, Node>,
+    pub(super) facts: Layered<RegexId, Facts>,
+    /// The nodes that copies share, to find equal ones.
+    known_shared: Arc<HashTable<RegexId>>,
+    /// All others.
     known: HashTable<RegexId>,
+    pub(super) texts: Texts,
     pub(super) automata: Automata,
     /// Derivatives that are known, by the least byte with the same one.
     pub(super) memo: FxHashMap<(RegexId, u8), RegexId>,
@@ -73,9 +78,11 @@ pub struct RegexSet {
 impl Default for RegexSet {
     fn default() -> Self {
         let mut set = Self {
-            nodes: IndexVec::new(),
-            facts: IndexVec::new(),
+            nodes: Layered::default(),
+            facts: Layered::default(),
+            known_shared: Arc::default(),
             known: HashTable::new(),
+            texts: Texts::default(),
             automata: Automata::default(),
             memo: FxHashMap::default(),
             dead: FxHashSet::default(),
@@ -105,7 +112,8 @@ impl RegexSet {
 
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
-        self.len() * (size_of::<Node>() + size_of::<Facts>() + 16)
+        self.nodes.own_len() * (size_of::<Node>() + size_of::<Facts>() + 16)
+            + self.texts.bytes().len()
             + self.memo.capacity() * 16
             + self.dead.capacity() * 48
             + self.ways.capacity() * 16
@@ -118,7 +126,12 @@ impl RegexSet {
         &self.nodes[id]
     }
 
-    /// All byte sets of the expressions, for the byte classes.
+    /// The bytes that stand in literals.
+    pub(super) fn literal_bytes(&self) -> &[u8] {
+        self.texts.bytes()
+    }
+
+    /// All byte sets of the other expressions, for the byte classes.
     pub(super) fn byte_sets(&self) -> impl Iterator<Item = &ByteSet> {
         let sets = self.nodes.iter().filter_map(|node| match node {
             Node::Bytes(set) => Some(set),
@@ -132,40 +145,22 @@ impl RegexSet {
         if set.is_empty() { DEAD } else { self.intern(Node::Bytes(set)) }
     }
 
-    /// These bytes in a row.
-    pub fn literal(&mut self, bytes: &[u8]) -> RegexId {
-        self.literal_before(bytes, EPSILON)
-    }
-
-    /// These bytes in a row, and then `tail`.
-    pub fn literal_before(&mut self, bytes: &[u8], tail: RegexId) -> RegexId {
-        bytes.iter().rev().fold(tail, |rest, &byte| {
-            let head = self.bytes([byte].into_iter().collect());
-            self.concat_simple(head, rest)
-        })
-    }
-
     /// One expression after the other.
     pub fn concat(&mut self, head: RegexId, tail: RegexId) -> RegexId {
         if tail == EPSILON || head == DEAD {
             return head;
         }
-        let Node::Concat(..) = self.nodes[head] else {
+        if !matches!(self.nodes[head], Node::Concat(..) | Node::Literal(..)) {
             return self.concat_simple(head, tail);
-        };
-        // The parts of `head`, to be put before `tail` one by one from the last.
-        let mut parts = Vec::new();
-        let mut rest = head;
-        while let Node::Concat(first, second) = self.nodes[rest] {
-            parts.push(first);
-            rest = second;
         }
-        parts.push(rest);
-        parts.into_iter().rev().fold(tail, |tail, head| self.concat_simple(head, tail))
+        // The parts of `head` are put before `tail` one by one from the last.
+        let (pieces, last) = self.pieces(head, usize::MAX);
+        let tail = self.concat_simple(last, tail);
+        self.join(&pieces, tail)
     }
 
-    /// `head` is no `Concat`.
-    fn concat_simple(&mut self, head: RegexId, tail: RegexId) -> RegexId {
+    /// `head` is neither a `Concat` nor a literal.
+    pub(super) fn concat_simple(&mut self, head: RegexId, tail: RegexId) -> RegexId {
         if head == DEAD || tail == DEAD {
             return DEAD;
         }
@@ -175,8 +170,23 @@ impl RegexSet {
         if tail == EPSILON {
             return head;
         }
+        if let Some(byte) = self.only_byte(head) {
+            return self.literal_before(&[byte], tail);
+        }
+        self.concat_merging(head, tail)
+    }
+
+    /// The same for parts that are not empty; a byte has a repetition of it behind.
+    pub(super) fn concat_merging(&mut self, head: RegexId, tail: RegexId) -> RegexId {
         let (next, rest) = match self.nodes[tail] {
             Node::Concat(next, rest) => (next, rest),
+            Node::Literal(text, rest) => match self.nodes[head] {
+                // One of more bytes that are repeated.
+                Node::Repeat(part, ..) if self.only_byte(part) == Some(self.texts.get(text)[0]) => {
+                    (part, self.literal_after(text, 1, rest))
+                }
+                _ => return self.intern(Node::Concat(head, tail)),
+            },
             _ => (tail, EPSILON),
         };
         if let Some(merged) = self.merge_repeats(head, next) {
@@ -205,7 +215,7 @@ impl RegexSet {
         self.or_factored(parts, 0)
     }
 
-    fn or_factored(&mut self, parts: &[RegexId], depth: u32) -> RegexId {
+    pub(super) fn or_factored(&mut self, parts: &[RegexId], depth: u32) -> RegexId {
         let mut flat = Vec::with_capacity(parts.len());
         for &part in parts {
             match &self.nodes[part] {
@@ -219,9 +229,7 @@ impl RegexSet {
         if flat.len() > 1 && flat[0] == EPSILON && flat[1..].iter().any(|&p| self.is_nullable(p)) {
             flat.remove(0);
         }
-        if depth < FACTOR_DEPTH {
-            self.factor_heads(&mut flat, depth);
-        }
+        self.factor_heads(&mut flat, depth);
         match flat[..] {
             [] => return DEAD,
             [one] => return one,
@@ -231,37 +239,6 @@ impl RegexSet {
             return self.repeat(one, 0, Some(1));
         }
         self.intern(Node::Or(flat.into()))
-    }
-
-    /// `ab|ac|d` becomes `a(b|c)|d`: alternatives of many words turn into a trie.
-    fn factor_heads(&mut self, flat: &mut Vec<RegexId>, depth: u32) {
-        let head = |id: RegexId| match self.nodes[id] {
-            Node::Concat(head, _) => head,
-            _ => id,
-        };
-        let mut heads: Vec<(RegexId, RegexId)> = flat.iter().map(|&id| (head(id), id)).collect();
-        heads.sort_unstable();
-        if heads.windows(2).all(|pair| pair[0].0 != pair[1].0) {
-            return;
-        }
-        flat.clear();
-        for group in heads.chunk_by(|a, b| a.0 == b.0) {
-            if let [(_, one)] = group {
-                flat.push(*one);
-                continue;
-            }
-            let tails: Vec<RegexId> = group
-                .iter()
-                .map(|&(head, id)| match self.nodes[id] {
-                    Node::Concat(_, tail) if id != head => tail,
-                    _ => EPSILON,
-                })
-                .collect();
-            let tail = self.or_factored(&tails, depth + 1);
-            flat.push(self.concat(group[0].0, tail));
-        }
-        flat.sort_unstable();
-        flat.dedup();
     }
 
     /// `min` to `max` times.
@@ -308,45 +285,58 @@ impl RegexSet {
     }
 
     pub(super) fn intern(&mut self, node: Node) -> RegexId {
-        let hash = FxBuildHasher.hash_one(&node);
-        if let Some(&id) = self.known.find(hash, |&id| self.nodes[id] == node) {
+        if let Some(id) = self.find(&node) {
             return id;
         }
+        let hash = hash_of(&node, &self.texts);
         if let Node::And(meet) = &node {
             self.takes_meets_away |= self.has_meets(meet.none);
         }
         self.facts.push(self.facts_of(&node));
         let id = self.nodes.push(node);
-        let nodes = &self.nodes;
-        self.known.insert_unique(hash, id, |&id| FxBuildHasher.hash_one(&nodes[id]));
+        let (nodes, texts) = (&self.nodes, &self.texts);
+        self.known.insert_unique(hash, id, |&id| hash_of(&nodes[id], texts));
         id
     }
 
-    /// A copy with room for more nodes.
-    #[must_use]
-    pub(crate) fn with_room(&self, more: usize) -> Self {
-        let nodes = self.nodes.with_room(more);
-        let mut known = self.known.clone();
-        known.reserve(more, |&id| FxBuildHasher.hash_one(&nodes[id]));
-        Self {
-            facts: self.facts.with_room(more),
-            automata: self.automata.clone(),
-            memo: self.memo.clone(),
-            dead: self.dead.clone(),
-            ways: self.ways.clone(),
-            units: self.units.clone(),
-            lengths: self.lengths.clone(),
-            limits: self.limits,
-            searched: self.searched,
-            takes_meets_away: self.takes_meets_away,
-            nodes,
-            known,
-        }
+    /// Makes room for more nodes.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.nodes.reserve(more);
+        self.facts.reserve(more);
+        let (nodes, texts) = (&self.nodes, &self.texts);
+        self.known.reserve(more, |&id| hash_of(&nodes[id], texts));
+    }
+
+    /// Lets all later copies share the nodes that there are.
+    pub(crate) fn share(&mut self) {
+        self.nodes.share();
+        self.facts.share();
+        self.known_shared = Arc::new(std::mem::take(&mut self.known));
     }
 
     /// The node, if it exists.
     pub(super) fn find(&self, node: &Node) -> Option<RegexId> {
-        self.known.find(FxBuildHasher.hash_one(node), |&id| self.nodes[id] == *node).copied()
+        let hash = hash_of(node, &self.texts);
+        let equal = |&id: &RegexId| match (node, &self.nodes[id]) {
+            (&Node::Literal(text, tail), &Node::Literal(other, behind)) => {
+                tail == behind && self.texts.get(text) == self.texts.get(other)
+            }
+            (node, other) => node == other,
+        };
+        self.known_shared.find(hash, equal).or_else(|| self.known.find(hash, equal)).copied()
+    }
+}
+
+/// Of a literal its bytes count, not where they are.
+fn hash_of(node: &Node, texts: &Texts) -> u64 {
+    match node {
+        &Node::Literal(text, tail) => {
+            let mut hasher = FxHasher::default();
+            hasher.write(texts.get(text));
+            tail.hash(&mut hasher);
+            hasher.finish()
+        }
+        node => FxBuildHasher.hash_one(node),
     }
 }
 
@@ -377,7 +367,7 @@ mod tests {
         let words: Vec<RegexId> =
             (0..1000).map(|i| s.literal(format!("n{i}").as_bytes())).collect();
         let all = s.or(&words);
-        assert!(matches!(s.node(all), Node::Concat(..)), "{:?}", s.node(all));
+        assert!(matches!(s.node(all), Node::Literal(..)), "{:?}", s.node(all));
     }
 
     #[test]

@@ -23,8 +23,6 @@ use super::node::{DEAD, EPSILON, Node, RegexSet, UNBOUNDED};
 use crate::byteset::ByteSet;
 use crate::index::RegexId;
 
-/// The most steps of one search.
-const MAX_STEPS: usize = 1 << 17;
 /// Counts of up to this many are walked through.
 const FEW: u32 = 4;
 /// How many steps are taken before counts are left out.
@@ -39,12 +37,14 @@ pub(super) struct Limits {
     pub(super) free: usize,
     /// All others, together.
     pub(super) allowance: usize,
+    /// The most of one search.
+    pub(super) most: usize,
 }
 
 impl Limits {
     /// While expressions are made: past them there is an error.
-    pub(super) const BUILDING: Self = Self { free: 0, allowance: 1 << 19 };
-    const READING: Self = Self { free: 1 << 13, allowance: 1 << 19 };
+    pub(super) const BUILDING: Self = Self { free: 0, allowance: 1 << 19, most: 1 << 17 };
+    const READING: Self = Self { free: 1 << 13, allowance: 1 << 19, most: 1 << 17 };
 }
 
 /// An intersection that a search has met.
@@ -106,6 +106,11 @@ struct Search {
 }
 
 impl RegexSet {
+    /// From now on all searches together take at most so many steps, and each a quarter of them.
+    pub(crate) fn set_search_steps(&mut self, steps: usize) {
+        self.limits = Limits { free: 0, allowance: steps, most: steps.div_ceil(4) };
+    }
+
     /// From now on texts are read. What they need is far below these limits: only where much is
     /// taken away can a search be hard in their midst that was not when the expression was made.
     pub(super) fn begin_reading(&mut self) {
@@ -164,7 +169,7 @@ impl RegexSet {
                 continue;
             };
             if steps >= self.limits.free {
-                if steps == MAX_STEPS || self.limits.allowance == 0 {
+                if steps >= self.limits.most || self.limits.allowance == 0 {
                     return Err(TooLarge);
                 }
                 self.limits.allowance -= 1;
@@ -487,7 +492,7 @@ mod tests {
         let hard = equal_and_different(&mut s, 30, other).unwrap();
         let root = s.or(&[hard, ab]);
         assert_eq!(s.derivative(root, b'b'), Err(TooLarge));
-        s.limits = Limits { free: 100, allowance: 1000 };
+        s.limits = Limits { free: 100, allowance: 1000, ..Limits::READING };
         let before = s.searched();
         assert_eq!(s.derivative(root, b'b'), Ok(DEAD));
         assert_eq!((s.limits.allowance, s.searched() - before), (0, 1100));
@@ -505,7 +510,7 @@ mod tests {
         let hard = equal_and_different(&mut s, 30, other).unwrap();
         let any = s.repeat(letter, 0, None);
         let root = s.and(&[any], &[hard]).unwrap();
-        s.limits = Limits { free: 100, allowance: 0 };
+        s.limits = Limits { free: 100, allowance: 0, ..Limits::READING };
         assert_eq!(s.derivative(root, b'a'), Err(TooLarge));
     }
 

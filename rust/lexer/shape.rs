@@ -24,6 +24,10 @@ impl RegexSet {
                     bytes.insert_range(0, 0xff);
                     return bytes;
                 }
+                &Node::Literal(text, tail) => {
+                    bytes = bytes.union(&self.texts.get(text).iter().copied().collect());
+                    stack.extend(seen.insert(tail).then_some(tail));
+                }
                 &Node::Concat(head, tail) => {
                     // The ends of words are long lists of these.
                     match self.node(head) {
@@ -52,6 +56,9 @@ impl RegexSet {
         }
         match self.node(id) {
             Node::Bytes(set) => *set,
+            &Node::Literal(text, tail) if text.len() == 1 && self.is_nullable(tail) => {
+                *self.first(id)
+            }
             &Node::Concat(head, tail) => {
                 let mut bytes = ByteSet::EMPTY;
                 if self.is_nullable(head) {
@@ -66,7 +73,7 @@ impl RegexSet {
                 .iter()
                 .fold(ByteSet::EMPTY, |bytes, &part| bytes.union(&self.single(part, depth - 1))),
             &Node::Repeat(part, min, _) if min <= 1 => self.single(part, depth - 1),
-            Node::Dead | Node::Epsilon | Node::Repeat(..) => ByteSet::EMPTY,
+            Node::Dead | Node::Epsilon | Node::Repeat(..) | Node::Literal(..) => ByteSet::EMPTY,
             Node::And(meet) => meet.all.iter().fold(*self.first(id), |bytes, &part| {
                 bytes.intersection(&self.single(part, depth - 1))
             }),
@@ -76,9 +83,10 @@ impl RegexSet {
 
     /// What is left after the first byte of a text, where that is one byte of a set and the rest
     /// follows it.
-    pub(super) fn after_first(&self, id: RegexId) -> Option<RegexId> {
+    pub(super) fn after_first(&mut self, id: RegexId) -> Option<RegexId> {
         match *self.node(id) {
             Node::Concat(head, tail) if matches!(self.node(head), Node::Bytes(_)) => Some(tail),
+            Node::Literal(text, tail) => Some(self.literal_after(text, 1, tail)),
             _ => None,
         }
     }
@@ -95,16 +103,24 @@ impl RegexSet {
         *looks -= 1;
         // Sequences are long lists.
         let mut id = id;
-        while let &Node::Concat(head, tail) = self.node(id) {
-            if !self.may_end(head, bytes, depth - 1, looks) {
-                return false;
+        loop {
+            match *self.node(id) {
+                Node::Concat(head, tail) if self.may_end(head, bytes, depth - 1, looks) => {
+                    id = tail;
+                }
+                Node::Literal(text, tail)
+                    if self.texts.get(text).iter().all(|&byte| bytes.contains(byte)) =>
+                {
+                    id = tail;
+                }
+                Node::Concat(..) | Node::Literal(..) => return false,
+                _ => break,
             }
-            id = tail;
         }
         let mut may = |part: RegexId| self.may_end(part, bytes, depth - 1, looks);
         match self.node(id) {
             Node::Dead => false,
-            Node::Epsilon | Node::State { .. } | Node::Concat(..) => true,
+            Node::Epsilon | Node::State { .. } | Node::Concat(..) | Node::Literal(..) => true,
             Node::Bytes(set) => set.intersects(bytes),
             Node::Or(parts) => parts.iter().any(|&part| may(part)),
             &Node::Repeat(part, min, _) => min == 0 || may(part),
@@ -220,6 +236,15 @@ impl Lexer {
             }
             Node::Dead | Node::Epsilon | Node::Bytes(_) | Node::State { .. } | Node::Repeat(..) => {
                 return None;
+            }
+            Node::Literal(text, tail) => {
+                if text.len() > 1 {
+                    return None;
+                }
+                let core = self.core(tail, units, depth - 1).filter(|core| core.at_once)?;
+                let first = *self.regexes().first(state);
+                let byte = self.regexes_mut().bytes(first);
+                Core { groups: core.groups & units(self, byte), at_once: false, ..core }
             }
             Node::Concat(head, tail) => match self.core(head, units, depth - 1) {
                 Some(core) => Core { rest: self.regexes_mut().concat(core.rest, tail), ..core },

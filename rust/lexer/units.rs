@@ -85,21 +85,13 @@ impl RegexSet {
     }
 
     fn find_counter(&mut self, id: RegexId) -> Option<Counter> {
-        let mut heads = Vec::new();
-        let mut last = id;
-        while let &Node::Concat(head, tail) = self.node(last) {
-            if heads.len() == MAX_PLACES {
-                return None;
-            }
-            heads.push(head);
-            last = tail;
-        }
+        let (pieces, last) = self.pieces(id, MAX_PLACES);
         let &Node::Repeat(unit, min, max) = self.node(last) else { return None };
         let unit = self.unit(unit)?;
-        if heads.is_empty() {
+        if pieces.is_empty() {
             return Some(Counter { unit, place: BETWEEN, min, max });
         }
-        let rest = heads.into_iter().rev().fold(EPSILON, |tail, head| self.concat(head, tail));
+        let rest = self.join(&pieces, EPSILON);
         let places = &self.units.known[unit as usize].places;
         let place = places.iter().skip(1).position(|place| place.rest == rest)? as u32 + 1;
         let max = if max == UNBOUNDED { UNBOUNDED } else { max.checked_add(1)? };

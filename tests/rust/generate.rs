@@ -31,7 +31,7 @@ pub(crate) struct World {
 impl fmt::Display for World {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.grammar)?;
-        for expr in &self.grammar.exprs {
+        for expr in self.grammar.exprs.iter() {
             if let Expr::Members(members) = expr {
                 let Members { order, separator, marks, min, max, .. } = &**members;
                 let separator = self.grammar.print_expr(*separator);

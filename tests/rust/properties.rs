@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use earmark::compile::Effort;
 use earmark::{
     CompileOptions, Engine, EngineOptions, GrammarErrorKind, MatchError, Matcher, Vocabulary,
     compile,
@@ -168,6 +169,7 @@ fn configurations(choices: &mut Choices) -> Vec<(CompileOptions, EngineOptions)>
         collapse_units: some(),
         merge_levels: some(),
         merge_alternatives: some(),
+        effort: Effort::USUAL,
     };
     let engine_options = EngineOptions {
         splits: some(),

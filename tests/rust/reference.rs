@@ -372,7 +372,7 @@ impl<'g> Translation<'g> {
             }
             this.ignore = Some(ignore);
         }
-        for expr in grammar.exprs.ids() {
+        for expr in (0..grammar.exprs.len()).map(ExprId::new) {
             for place in [Place::Rule, Place::Terminal] {
                 this.translate(place, expr);
             }

@@ -8,7 +8,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use earmark::grammar::{Expr, Grammar};
-use earmark::index::{ExprId, IndexVec};
+use earmark::index::ExprId;
+use earmark::layered::Layered;
 
 /// Inclusive ranges of numbers.
 type Ranges = Vec<(u32, u32)>;
@@ -91,7 +92,7 @@ impl Parts {
     /// Lets an expression lead from one place to another.
     fn add(
         &mut self,
-        exprs: &IndexVec<ExprId, Expr>,
+        exprs: &Layered<ExprId, Expr>,
         symbol: &dyn Fn(earmark::index::SymbolId) -> ExprId,
         expr: ExprId,
         from: usize,

@@ -1,5 +1,6 @@
 //! How much a schema may ask for. Past a limit there is an error that names it.
 
+use crate::compile::Effort;
 use crate::error::{GrammarError, GrammarErrorKind};
 
 macro_rules! limits {
@@ -80,6 +81,10 @@ limits! {
     Symbols "symbols" 40_000 0x3fff_ffff
     /// Parts of the grammar that these are put together from.
     GrammarParts "grammar_parts" 400_000 0x3fff_ffff
+    /// Steps of all searches for texts that several patterns have in common.
+    SearchSteps "search_steps" 524_288 0xffff_ffff
+    /// Parts of a pattern, shared ones counted each time.
+    TerminalParts "terminal_parts" 2_097_152 0xffff_ffff
 }
 
 /// The value of each limit.
@@ -114,10 +119,29 @@ impl Limits {
         message: impl Into<String>,
         advice: &str,
     ) -> GrammarError {
+        self.with_option(limit, GrammarError::new(GrammarErrorKind::Limit, message), advice)
+    }
+
+    /// The error of a later stage, with the option that sets the limit it is past, if there is one.
+    pub(super) fn named(&self, error: GrammarError) -> GrammarError {
+        let limit = Limit::ALL.iter().find(|limit| Some(limit.name()) == error.limit());
+        let Some(&limit) = limit else { return error };
+        let advice = error.hint().unwrap_or_default().to_owned();
+        self.with_option(limit, error, &advice)
+    }
+
+    fn with_option(&self, limit: Limit, error: GrammarError, advice: &str) -> GrammarError {
         let (name, value) = (limit.name(), self.get(limit));
         let advice = if advice.is_empty() { String::new() } else { format!("{advice}, or ") };
-        GrammarError::new(GrammarErrorKind::Limit, message)
-            .with_hint(format!("{advice}raise the limit, which is limits={{{name:?}: {value}}}"))
+        error.with_hint(format!("{advice}raise the limit, which is limits={{{name:?}: {value}}}"))
+    }
+
+    /// What they say of compiling.
+    pub(super) fn effort(&self) -> Effort {
+        Effort {
+            search_steps: self.get(Limit::SearchSteps),
+            terminal_parts: self.get(Limit::TerminalParts),
+        }
     }
 }
 

@@ -41,18 +41,22 @@ use model::Keyword;
 pub struct Parsed {
     /// The grammar.
     pub grammar: Grammar,
-    /// Keywords that were ignored ([`Options::reject_unsupported`] is off), in document order.
+    /// Keywords that were ignored ([`Options::reject_unsupported`] is off): each schema's before
+    /// those of the schemas in it.
     pub ignored: Vec<Finding>,
     /// What is known of the expressions that the grammar begins with.
     known: Option<Arc<Known>>,
+    limits: Limits,
 }
 
 impl Parsed {
     /// Compiles the grammar, without folding: the front end has drawn the borders of lexemes where
     /// they are best.
     pub fn compile(self) -> Result<CompiledGrammar, GrammarError> {
-        let options = CompileOptions { fold: false, ..CompileOptions::default() };
-        compile_with(&Arc::new(self.grammar), options, self.known.as_deref())
+        let effort = self.limits.effort();
+        let options = CompileOptions { fold: false, effort, ..CompileOptions::default() };
+        let compiled = compile_with(&Arc::new(self.grammar), options, self.known.as_deref());
+        compiled.map_err(|error| self.limits.named(error))
     }
 }
 
@@ -92,13 +96,13 @@ pub fn parse(schema: &str, options: &Options) -> Result<Parsed, GrammarError> {
     let located = |error: GrammarError| {
         if error.pointer().is_some() { error } else { error.at_pointer("") }
     };
-    let (grammar, algebra) = made.map_err(located)?;
-    let ignored = algebra.unsupported;
+    let (grammar, mut algebra) = made.map_err(|error| options.limits.named(located(error)))?;
+    let ignored = algebra.findings()?;
     if options.reject_unsupported && !ignored.is_empty() {
         return Err(refusal(&ignored));
     }
     let known = prelude.map(|prelude| Arc::clone(&prelude.known));
-    Ok(Parsed { grammar, ignored, known })
+    Ok(Parsed { grammar, ignored, known, limits: options.limits.clone() })
 }
 
 /// The error that lists what can't be enforced.
@@ -127,7 +131,7 @@ pub fn why_empty(schema: &str, options: &Options) -> GrammarError {
         let root = algebra.root()?;
         Ok(algebra.why_empty(root))
     });
-    found.unwrap_or_else(|error| error)
+    found.unwrap_or_else(|error| options.limits.named(error))
 }
 
 /// What becomes of each keyword that the schema leads to, in document order, without a grammar.

@@ -100,7 +100,7 @@ impl<'a> Algebra<'a> {
         Self {
             options,
             builder: GrammarBuilder::new(),
-            languages: Languages::default(),
+            languages: Languages::new(options.limits.effort()),
             loader,
             read: FxHashMap::default(),
             made: Vec::new(),
@@ -121,6 +121,26 @@ impl<'a> Algebra<'a> {
             refused: FxHashSet::default(),
             unsupported: Vec::new(),
         }
+    }
+
+    /// What can't be enforced, in the order in which [`Loader::walk_all`] comes to it.
+    pub(super) fn findings(&mut self) -> Result<Vec<Finding>> {
+        let mut findings = std::mem::take(&mut self.unsupported);
+        if findings.len() > 1 {
+            let mut places: FxHashMap<String, usize> = FxHashMap::default();
+            self.loader.walk_all(&mut |_, finding| {
+                let next = places.len();
+                places.entry(finding.pointer).or_insert(next);
+            })?;
+            findings.sort_by_cached_key(|finding| {
+                // A keyword's member has its keyword's place.
+                let mut pointers = std::iter::successors(Some(&*finding.pointer), |pointer| {
+                    pointer.rsplit_once('/').map(|(above, _)| above)
+                });
+                pointers.find_map(|pointer| places.get(pointer).copied())
+            });
+        }
+        Ok(findings)
     }
 
     /// The root schema.

@@ -204,7 +204,7 @@ impl<'a> Emitter<'a> {
             return Some(known);
         }
         let name = match strings {
-            Strings::Words(words) if words.len() == 1 => format!("{:?}", words[0]),
+            Strings::Words(words) if words.len() == 1 => spelling::shown(&words[0]),
             _ => "string".to_owned(),
         };
         Some(self.terminal(&name, body))

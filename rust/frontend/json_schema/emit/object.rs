@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::algebra::{Domain, Exists, Known, Names, Result, Shape, Signed, Strings};
 use super::Emitter;
+use super::spelling::shown;
 use crate::frontend::json_schema::limits::Limit;
 use crate::frontend::json_schema::options::PropertyOrder;
 use crate::grammar::{Member, MemberOrder, Members};
@@ -212,7 +213,7 @@ impl Emitter<'_> {
         let body = self.key_body(word, colon);
         match self.terminals.get(&body) {
             Some(&known) => known,
-            None => self.terminal(&format!("{word:?}:"), body),
+            None => self.terminal(&(shown(word) + ":"), body),
         }
     }
 

@@ -105,7 +105,8 @@ impl Prelude {
         let start = algebra.builder.declare("any", SymbolKind::Rule, Span::default());
         let body = algebra.builder.alt(&all);
         algebra.builder.define(start, body);
-        let builder = std::mem::take(&mut algebra.builder);
+        let mut builder = std::mem::take(&mut algebra.builder);
+        builder.share();
         let known = Arc::new(Known::of(&builder.clone().finish(start))?);
         Ok(Self { builder, known, any, numbers, layouts, spelled, terminals })
     }

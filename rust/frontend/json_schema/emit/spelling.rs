@@ -26,7 +26,7 @@ impl Emitter<'_> {
         let escapes = self.algebra.options.escapes;
         let builder = &mut self.algebra.builder;
         if escapes == Escapes::Minimal && word.chars().all(is_plain) {
-            return builder.literal(format!("\"{word}\"").as_bytes());
+            return builder.literal(&[b"\"", word.as_bytes(), b"\""].concat());
         }
         let expr = builder.literal(word.as_bytes());
         let spelled = literal(builder, word.as_bytes(), expr, escapes);
@@ -110,6 +110,16 @@ fn literal(builder: &mut GrammarBuilder, bytes: &[u8], id: ExprId, escapes: Esca
         parts.push(builder.literal(run.as_bytes()));
     }
     builder.seq(&parts)
+}
+
+/// A string as errors and `print` show it.
+pub(super) fn shown(word: &str) -> String {
+    // PERF: most names are plain; the formatter of strings looks at each character in tables.
+    if word.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
+        ["\"", word, "\""].concat()
+    } else {
+        format!("{word:?}")
+    }
 }
 
 /// Whether a character has itself as its only spelling.

@@ -303,6 +303,8 @@ impl Parser<'_> {
         let start = self.at;
         let mut copied: Option<(usize, usize)> = None;
         loop {
+            let plain = |&byte: &u8| !matches!(byte, b'"' | b'\\' | 0..0x20);
+            self.at += self.text[self.at..].iter().take_while(|byte| plain(byte)).count();
             let Some(byte) = self.peek() else {
                 return Err(syntax(open, open + 1, "this string has no end"));
             };
@@ -315,12 +317,11 @@ impl Parser<'_> {
                     self.unescaped.push(c);
                     copied = copied.map(|(begin, _)| (begin, self.at));
                 }
-                0..0x20 => {
+                _ => {
                     let message = format!("the control character U+{byte:04X} in a string");
                     return Err(syntax(self.at, self.at + 1, message)
                         .with_hint("write it as an escape, like \\n or \\u0000"));
                 }
-                _ => self.at += 1,
             }
         }
         let end = self.at;

@@ -105,7 +105,7 @@ impl Words {
     /// Which of the words belong to an expression: its definition, word for word.
     fn of(&self, root: ExprId, grammar: &Grammar) -> Vec<bool> {
         let mut languages: Vec<Vec<bool>> = Vec::new();
-        for (id, expr) in grammar.exprs.iter_enumerated() {
+        for (id, expr) in (0..).map(ExprId).zip(grammar.exprs.iter()) {
             let language = match expr {
                 Expr::Literal(bytes) => {
                     let text: Vec<char> = std::str::from_utf8(bytes).unwrap().chars().collect();
