@@ -198,6 +198,43 @@ def test_limits_tell_name_value_and_place(name: str, value: int, schema: Any, po
     Grammar.from_json_schema(schema)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "schema"),
+    [
+        (
+            "search_steps",
+            40,
+            {"items": {"allOf": [{"pattern": "^(?:a{7})+$"}, {"pattern": "^(?:a{11})+$"}]}},
+        ),
+        ("terminal_parts", 50, {"items": {"pattern": "(?:[ab][cd][ef]?){1,9}(g|h)" * 9}}),
+    ],
+)
+def test_limits_of_compiling_are_options(name: str, value: int, schema: Any) -> None:
+    error = fault(schema, limits={name: value})
+    assert isinstance(error, LimitError)
+    assert str(value) in str(error).splitlines()[0]
+    assert error.hint is not None
+    assert f'limits={{"{name}": {value}}}' in error.hint
+    assert error.pointer is not None
+    Grammar.from_json_schema(schema)
+
+
+def test_ignored_keywords_come_in_the_order_of_the_document() -> None:
+    unsupported = {"pattern": r"(a)\1"}
+    schema = {
+        "properties": {name: unsupported for name in "zebra"},
+        "patternProperties": {"^x": unsupported},
+        "additionalProperties": unsupported,
+    }
+    grammar = Grammar.from_json_schema(schema, unsupported="ignore")
+    pointers = [ignored.pointer for ignored in grammar.ignored_keywords]
+    assert pointers == [
+        *(f"/properties/{name}/pattern" for name in "zebra"),
+        "/patternProperties/^x/pattern",
+        "/additionalProperties/pattern",
+    ]
+
+
 def test_limits_can_be_raised() -> None:
     schema = {"anyOf": objects(5_000)}
     error = fault(schema)
