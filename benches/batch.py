@@ -17,11 +17,7 @@ together, which a busy machine disturbs less.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
-import os
-import pickle
-import subprocess
 import sys
 from pathlib import Path
 from statistics import fmean
@@ -29,27 +25,21 @@ from typing import Any
 
 import tokenizer
 from batch_worker import CALLS
+from maskbench_run import DATA, cases_of
+from processes import Process
 from sources import BENCHES
 from summary import percentile
 from table import header, number, row, times
-
-from maskbench import DATA
 
 COLUMNS = ("mean", "p50", "p99", "max")
 KINDS = ("masks, clock", "masks, CPU", "tokens, clock", "tokens, CPU")
 
 
-class Process:
+class Engine(Process):
     """An engine that waits for jobs."""
 
     def __init__(self, engine: str, threads: int, tokens: tokenizer.Tokens) -> None:
-        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        self._process = subprocess.Popen(
-            [sys.executable, str(BENCHES / "batch_worker.py")],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=environment,
-        )
+        super().__init__(BENCHES / "batch_worker.py")
         self.version: str = self.ask(
             {
                 "engine": engine,
@@ -60,27 +50,13 @@ class Process:
             }
         )
 
-    def ask(self, job: Any) -> Any:
-        assert self._process.stdin
-        assert self._process.stdout
-        pickle.dump(job, self._process.stdin)
-        self._process.stdin.flush()
-        return pickle.load(self._process.stdout)
-
-    def end(self) -> None:
-        assert self._process.stdin
-        pickle.dump(None, self._process.stdin)
-        self._process.stdin.close()
-        self._process.wait(timeout=20)
-
 
 def choose(
     engines: list[str], tokens: tokenizer.Tokens, count: int
 ) -> tuple[list[Any], list[list[list[int]]]]:
     """Schemas, and of each the documents that all engines take."""
-    with gzip.open(DATA, "rt", encoding="utf-8") as file:
-        cases = [json.loads(line) for line in file]
-    processes = [Process(engine, 1, tokens) for engine in engines]
+    cases = cases_of(DATA)
+    processes = [Engine(engine, 1, tokens) for engine in engines]
     schemas: list[Any] = []
     documents: list[list[list[int]]] = []
     # More than are needed, evenly: some are refused.
@@ -111,7 +87,7 @@ def measure(
     """Each step's times, by engine, number of threads and state."""
     found: dict[tuple[str, int, str], list[tuple[int, ...]]] = {}
     for of in threads:
-        processes = {engine: Process(engine, of, tokens) for engine in engines}
+        processes = {engine: Engine(engine, of, tokens) for engine in engines}
         for engine, process in processes.items():
             process.ask(("start", schemas, sequences))
             found |= {(engine, of, state): [] for state in ("new", "known")}

@@ -23,7 +23,6 @@ from typing import Any
 
 import engines
 import numpy as np
-from maskbench_worker import FRONT_ENDS
 
 
 class Earmark:
@@ -59,29 +58,28 @@ class LLGuidance:
         return all(self.numpy.consume_token_par(self.executor, pairs))
 
 
-CALLS = {"earmark": Earmark, "llguidance": LLGuidance}
+CALLS: dict[str, type[Any]] = {"earmark": Earmark, "llguidance": LLGuidance}
 
 
 class Worker:
     def __init__(self, job: dict[str, Any]) -> None:
         self.engine = engines.load(job["engine"], job["tokens"], job["eos"], job["special"])
-        self.front = FRONT_ENDS[job["engine"]](self.engine)
         self.calls = CALLS[job["engine"]](job["threads"])
         self.words = (len(job["tokens"]) + 31) // 32
 
     def check(self, schema: Any, documents: list[list[int]]) -> list[bool]:
         try:
-            grammar = self.front.compile(schema)
+            grammar = self.engine.compile_schema(schema)
         except engines.RefusedError:
             return [False] * len(documents)
         taken = []
         for document in documents:
-            accept = self.engine.accept_call(self.front.matcher(grammar))
+            accept = self.engine.accept_call(self.engine.matcher(grammar))
             taken.append(all(accept(token) for token in document))
         return taken
 
     def start(self, schemas: list[Any], sequences: list[tuple[int, list[list[int]]]]) -> None:
-        self.grammars = [self.front.compile(schema) for schema in schemas]
+        self.grammars = [self.engine.compile_schema(schema) for schema in schemas]
         self.sequences = sequences
         self.out = np.zeros((len(sequences), self.words), dtype=np.int32)
         self.again()
@@ -89,7 +87,7 @@ class Worker:
         gc.freeze()
 
     def again(self) -> None:
-        self.matchers = [self.front.matcher(self.grammars[schema]) for schema, _ in self.sequences]
+        self.matchers = [self.engine.matcher(self.grammars[schema]) for schema, _ in self.sequences]
         self.places = [(0, 0)] * len(self.sequences)
         """Of each sequence the document that it is in, and the place there."""
 
@@ -99,7 +97,7 @@ class Worker:
         for row, (schema, documents) in enumerate(self.sequences):
             document, at = self.places[row]
             if at == len(documents[document]):
-                self.matchers[row] = self.front.matcher(self.grammars[schema])
+                self.matchers[row] = self.engine.matcher(self.grammars[schema])
                 document, at = (document + 1) % len(documents), 0
             tokens.append(documents[document][at])
             self.places[row] = document, at + 1

@@ -1,8 +1,8 @@
-"""One engine that goes through MaskBench's schemas as `maskbench.py` hands them over, one by one.
+"""One engine that goes through JSON schemas as `maskbench.py` hands them over, one by one.
 
-Reads pickled jobs from the standard input, first the vocabulary, then `(schema, documents, measure
-memory)`; writes a pickled result for each to the standard output. Times are nanoseconds of the
-thread's CPU, minus what measuring nothing takes.
+Reads pickled jobs from the standard input, first the vocabulary, then `Job`s; writes a pickled
+result for each to the standard output. Times are nanoseconds of the thread's CPU, minus what
+measuring nothing takes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 import time
 from array import array
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import engines
 import numpy as np
@@ -23,50 +23,26 @@ import numpy as np
 thread = time.thread_time_ns
 
 
-class Earmark:
-    """Schemas for earmark, with default options."""
+class Job(NamedTuple):
+    """A schema and its documents."""
 
-    def __init__(self, engine: Any) -> None:
-        import earmark
-
-        self.engine, self.earmark = engine, earmark
-
-    def compile(self, schema: Any) -> Any:
-        try:
-            return self.earmark.Grammar.from_json_schema(schema)
-        except self.earmark.GrammarError as error:
-            raise engines.RefusedError(str(error).partition("\n")[0]) from error
-
-    def matcher(self, grammar: Any) -> Any:
-        return self.engine.matcher(grammar)
+    schema: Any
+    documents: list[list[int]]
+    passes: int = 2
+    """How often the documents are fed, each time all of them."""
+    seconds: float = 1e9
+    """Documents are cut where this time is over."""
+    memory: bool = False
+    """Whether the growth of the process is measured."""
 
 
-class LLGuidance:
-    """Schemas for llguidance, with default options and its slices for JSON."""
+class Fed(NamedTuple):
+    """A document that was fed: how many tokens were taken, and the times of all masks and tokens
+    until then, that of a refused token included."""
 
-    def __init__(self, engine: Any) -> None:
-        import llguidance
-
-        self.llguidance = llguidance
-        self.engine = engine
-        slices = llguidance.LLTokenizer.json_slices()
-        self.tokenizer = engine._tokenizer.with_slices(slices)
-
-    def compile(self, schema: Any) -> Any:
-        try:
-            grammar = self.llguidance.LLMatcher.grammar_from_json_schema(schema)
-        except ValueError as error:
-            raise engines.RefusedError(str(error).partition("\n")[0]) from error
-        matcher = self.llguidance.LLMatcher(self.tokenizer, grammar, log_level=0)
-        if matcher.is_error():
-            raise engines.RefusedError(matcher.get_error().partition("\n")[0])
-        return matcher
-
-    def matcher(self, grammar: Any) -> Any:
-        return self.engine.matcher(grammar)
-
-
-FRONT_ENDS = {"earmark": Earmark, "llguidance": LLGuidance}
+    taken: int
+    masks: array[int]
+    accepts: array[int]
 
 
 def empty_measurement() -> int:
@@ -89,54 +65,61 @@ def forget() -> None:
 class Worker:
     def __init__(self, job: dict[str, Any]) -> None:
         self.engine = engines.load(job["engine"], job["tokens"], job["eos"], job["special"])
-        self.front = FRONT_ENDS[job["engine"]](self.engine)
         self.out = np.zeros((len(job["tokens"]) + 31) // 32, dtype=np.int32)
         self.offset = empty_measurement()
         # What all schemas share is made before the first of them is measured.
-        for schema in ({"type": "object", "additionalProperties": {"type": "string"}}, {}):
-            self.run(schema, [job["warm"]], False)
+        for schema in job["warm"]["schemas"]:
+            self.run(Job(schema, [job["warm"]["document"]]))
 
-    def feed(
-        self, matcher: Any, document: list[int], masks: array[int], accepts: array[int]
-    ) -> int:
-        """How many tokens were taken. The masks of all positions that were reached are timed."""
+    def feed(self, matcher: Any, document: list[int], end: float) -> Fed:
+        """A document from its start, until a token is refused or the time is over."""
         fill, arguments = self.engine.mask_call(matcher, self.out)
         accept = self.engine.accept_call(matcher)
+        ready = self.engine.ready_call(matcher)
         offset = self.offset
+        masks, accepts = array("q"), array("q")
         for at, token in enumerate(document):
+            if ready:
+                ready()
             start = thread()
             fill(*arguments)
             masks.append(thread() - start - offset)
+            if time.perf_counter() > end:
+                return Fed(at, masks, accepts)
             start = thread()
             allowed = accept(token)
             accepts.append(thread() - start - offset)
             if not allowed:
-                return at
+                return Fed(at, masks, accepts)
+        if ready:
+            ready()
         start = thread()
         fill(*arguments)
         masks.append(thread() - start - offset)
-        return len(document)
+        return Fed(len(document), masks, accepts)
 
-    def run(self, schema: Any, documents: list[list[int]], memory: bool) -> dict[str, Any]:
+    def run(self, job: Job) -> dict[str, Any]:
         """One schema: from the Python object to the first mask, then all documents."""
-        if memory:
+        if job.memory:
             forget()
             before = status("VmRSS")
+        end = time.perf_counter() + job.seconds
         start = thread()
         try:
-            grammar = self.front.compile(schema)
-            matcher = self.front.matcher(grammar)
+            grammar = self.engine.compile_schema(job.schema)
+            matcher = self.engine.matcher(grammar)
             fill, arguments = self.engine.mask_call(matcher, self.out)
             fill(*arguments)
         except engines.RefusedError as error:
             return {"refused": str(error)}
-        found: dict[str, Any] = {"first": thread() - start - self.offset, "documents": []}
-        for document in documents:
-            masks, accepts = array("q"), array("q")
-            taken = self.feed(self.front.matcher(grammar), document, masks, accepts)
-            found["documents"].append((taken, masks, accepts))
+        found: dict[str, Any] = {"first": thread() - start - self.offset, "passes": []}
+        for _ in range(job.passes):
+            fed = []
+            for document in job.documents:
+                fed.append(tuple(self.feed(self.engine.matcher(grammar), document, end)))
+            found["passes"].append(fed)
         found["own"] = self.engine.grammar_bytes(grammar)
-        if memory:
+        if job.memory:
             found["growth"] = status("VmHWM") - before
         return found
 
@@ -144,19 +127,24 @@ class Worker:
 def main() -> None:
     results = sys.stdout.buffer
     sys.stdout = sys.stderr
-    worker = Worker(pickle.load(sys.stdin.buffer))
+    try:
+        worker = Worker(pickle.load(sys.stdin.buffer))
+        answer: dict[str, Any] = {"version": worker.engine.version}
+    except ModuleNotFoundError as error:
+        answer = {"missing": str(error)}
     gc.collect()
     gc.disable()
-    pickle.dump({"version": worker.engine.version}, results)
-    results.flush()
-    while (job := pickle.load(sys.stdin.buffer)) is not None:
-        try:
-            found = worker.run(*job)
-        except Exception as error:
-            found = {"refused": f"{type(error).__name__}: {error}"}
-        gc.collect(1)
-        pickle.dump(found, results)
+    while True:
+        pickle.dump(answer, results)
         results.flush()
+        job = pickle.load(sys.stdin.buffer)
+        if job is None:
+            return
+        try:
+            answer = worker.run(Job(*job))
+        except Exception as error:
+            answer = {"refused": f"{type(error).__name__}: {error}"}
+        gc.collect(1)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Figures that `compare.py --json` wrote → the table of README's section on performance.
+"""Figures that `compare.py --json` or `maskbench.py --json` wrote → a table of README's section on
+performance.
 
     python benches/readme.py results.json            # print it
     python benches/readme.py results.json --write    # put it between README's two comments
@@ -13,10 +14,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import maskbench_report
 from sources import BENCHES, cases
 from table import header, number, row, size
-
-START, END = "<!-- benchmarks -->\n", "<!-- /benchmarks -->"
 
 
 def cells(found: dict[str, Any] | None) -> list[str]:
@@ -52,19 +52,37 @@ def table(data: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def schemas(data: dict[str, Any]) -> str:
+    """A line for each figure, a column for each engine."""
+    samples = [
+        f"{engine} {entry['given']}"
+        for engine, entry in data["engines"].items()
+        if entry["given"] < data["schemas"]
+    ]
+    text = f"{data['schemas']:,} schemas, {data['tokens']:,} tokens"
+    if samples:
+        text += f"; even samples for {', '.join(samples)}"
+    text += ". In brackets: how many times as long as earmark in the same places. "
+    before, after = data["load"]
+    text += f"The machine's load was {before:.1f} to {after:.1f} on {data['cpus']} CPUs."
+    return f"{maskbench_report.table(data, maskbench_report.SHORT)}\n\n{text}\n"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="write README's table of benchmarks")
-    parser.add_argument("results", type=Path, help="what compare.py --json wrote")
+    parser.add_argument("results", type=Path, help="what the other command wrote")
     parser.add_argument("--write", action="store_true", help="put it into README")
     options = parser.parse_args()
-    text = table(json.loads(options.results.read_text(encoding="utf-8")))
+    data = json.loads(options.results.read_text(encoding="utf-8"))
+    name, text = ("benchmarks", table(data)) if "cases" in data else ("maskbench", schemas(data))
     if not options.write:
         print(text, end="")
         return
     readme = BENCHES.parent / "README.md"
-    before, rest = readme.read_text(encoding="utf-8").split(START)
-    _, after = rest.split(END)
-    readme.write_text(f"{before}{START}{text}{END}{after}", encoding="utf-8")
+    start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+    before, rest = readme.read_text(encoding="utf-8").split(start)
+    _, after = rest.split(end)
+    readme.write_text(f"{before}{start}{text}{end}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

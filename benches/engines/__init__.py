@@ -19,6 +19,16 @@ if TYPE_CHECKING:
 
 # Columns in this order; `xgrammar-dynamic` is xgrammar with masks made when first needed.
 NAMES = ("earmark", "llguidance", "xgrammar", "xgrammar-dynamic")
+# Those that take a JSON Schema.
+SCHEMA_NAMES = (*NAMES, "llama.cpp", "outlines-core")
+# How to get them.
+INSTALL = {
+    "earmark": "maturin develop --release",
+    "llguidance": "pip install llguidance",
+    "xgrammar": "pip install --no-deps xgrammar && pip install apache-tvm-ffi pydantic",
+    "llama.cpp": "pip install llama-cpp-python gguf",
+    "outlines-core": "pip install outlines-core",
+}
 
 
 class RefusedError(Exception):
@@ -38,8 +48,14 @@ class Engine(Protocol):
     def compile(self, text: str, dialect: str) -> Any:
         """The grammar; raises `RefusedError`."""
 
+    def compile_schema(self, schema: Any) -> Any:
+        """The grammar of a JSON Schema, a Python object; raises `RefusedError`."""
+
     def matcher(self, grammar: Any) -> Any:
         """A generation at its start; raises `RefusedError`."""
+
+    def ready_call(self, matcher: Any) -> Callable[[], Any] | None:
+        """What has to be done before each mask and is not timed, if anything."""
 
     def mask_call(
         self, matcher: Any, out: npt.NDArray[np.int32]
@@ -56,8 +72,13 @@ class Engine(Protocol):
         """The memory of a grammar by the engine's own account, if it keeps one."""
 
 
+def base(name: str) -> str:
+    """The package that a variant is of."""
+    return name.removesuffix("-dynamic")
+
+
 def load(name: str, tokens: list[bytes], eos: list[int], special: list[int]) -> Engine:
     """Imports an engine and gives it the vocabulary."""
-    module = import_module(f"engines.{name.split('-')[0]}_engine")
+    module = import_module(f"engines.{base(name).replace('.', '_').replace('-', '_')}_engine")
     engine: Engine = module.ENGINES[name](tokens, eos, special)
     return engine

@@ -27,8 +27,17 @@ class Earmark:
         except earmark.GrammarError as error:
             raise RefusedError(str(error)) from error
 
+    def compile_schema(self, schema: Any) -> Any:
+        try:
+            return earmark.Grammar.from_json_schema(schema)
+        except earmark.GrammarError as error:
+            raise RefusedError(str(error).partition("\n")[0]) from error
+
     def matcher(self, grammar: Any) -> Any:
         return earmark.Matcher(grammar, self.vocabulary)
+
+    def ready_call(self, matcher: Any) -> Any:  # noqa: ARG002
+        return None
 
     def mask_call(self, matcher: Any, out: Any) -> Any:
         return matcher.fill_mask, (out,)

@@ -1,4 +1,5 @@
-"""llguidance through `LLMatcher`, with its default slices and limits."""
+"""llguidance through `LLMatcher`, with its default slices and limits; JSON Schemas with its slices
+for JSON."""
 
 from __future__ import annotations
 
@@ -38,6 +39,8 @@ class LLGuidance:
             kept[number] = b"\xff" + tokens[number]
         wrapper = llguidance.TokenizerWrapper(_Tokenizer(kept, eos, special))
         self._tokenizer = llguidance.LLTokenizer(wrapper, eos_token=eos)
+        slices = llguidance.LLTokenizer.json_slices()
+        self._json_tokenizer = self._tokenizer.with_slices(slices)
 
     def prepare(self, source: Source) -> str:
         if source.dialect == "lark":
@@ -55,8 +58,21 @@ class LLGuidance:
             raise RefusedError(matcher.get_error())
         return matcher
 
+    def compile_schema(self, schema: Any) -> Any:
+        try:
+            grammar = llguidance.LLMatcher.grammar_from_json_schema(schema)
+        except ValueError as error:
+            raise RefusedError(str(error).partition("\n")[0]) from error
+        matcher = llguidance.LLMatcher(self._json_tokenizer, grammar, log_level=0)
+        if matcher.is_error():
+            raise RefusedError(matcher.get_error().partition("\n")[0])
+        return matcher
+
     def matcher(self, grammar: Any) -> Any:
         return grammar.deep_copy()
+
+    def ready_call(self, matcher: Any) -> Any:  # noqa: ARG002
+        return None
 
     def mask_call(self, matcher: Any, out: Any) -> Any:
         # What `llguidance.numpy.fill_next_token_bitmask` calls, without its checks.

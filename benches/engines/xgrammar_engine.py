@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -46,8 +47,18 @@ class XGrammar:
         except Exception as error:
             raise RefusedError(str(error)) from error
 
+    def compile_schema(self, schema: Any) -> Any:
+        # What a schema does not name it allows; by default xgrammar forbids it.
+        try:
+            return self._compiler.compile_json_schema(json.dumps(schema), strict_mode=False)
+        except Exception as error:
+            raise RefusedError(str(error).strip().partition("\n")[0]) from error
+
     def matcher(self, grammar: Any) -> Any:
         return xgrammar.GrammarMatcher(grammar)
+
+    def ready_call(self, matcher: Any) -> Any:  # noqa: ARG002
+        return None
 
     def mask_call(self, matcher: Any, out: Any) -> Any:
         return matcher.fill_next_token_bitmask, (out.reshape(1, -1),)

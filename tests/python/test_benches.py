@@ -58,6 +58,57 @@ def test_comparison_runs(tmp_path: Path) -> None:
     assert "| JSON, white space anywhere |" in table
 
 
+def test_schemas_are_measured(tmp_path: Path) -> None:
+    shared.tokenizer_text("gpt2")
+    pytest.importorskip("tokenizers")
+    document = {"name": "Ada", "tags": ["mathematics"]}
+    strings = {"type": "array", "items": {"type": "string"}}
+    schema = {"properties": {"name": {"type": "string"}, "tags": strings}}
+    tests = [{"valid": True, "data": document}, {"valid": False, "data": {"name": 1}}]
+    (tmp_path / "one.json").write_text(json.dumps({"schema": schema, "tests": tests}))
+    (tmp_path / "two.json").write_text(json.dumps({"schema": {"minimum": "1"}, "tests": tests}))
+    results = tmp_path / "results"
+    command = [sys.executable, str(BENCHES / "maskbench.py"), "--data", str(tmp_path)]
+    command += ["--engines", "earmark", "--json", str(results), "--rounds", "2", "--slowest", "1"]
+    command += ["--tokenizer", str(shared.SHARED / "tokenizers" / "gpt2.json.gz")]
+    run = subprocess.run(command, check=True, capture_output=True, text=True, timeout=100)
+    assert "| first mask | mean |" in run.stdout
+    assert "- mask of " in run.stdout
+    figures = json.loads(results.read_text("utf-8"))["engines"]["earmark"]
+    assert (figures["given"], figures["refused"], figures["refused documents"]) == (2, 1, 0)
+    tokenizer = shared.tokenizer("gpt2")
+    tokens = tokenizer.encode(json.dumps(document), add_special_tokens=False).ids
+    # All of the first document, and the second up to the number; a mask more for each.
+    assert figures["own"]["accept"]["count"] == figures["own"]["mask"]["count"] - 2
+    assert figures["own"]["mask"]["count"] > len(tokens) + 2
+    for kind in ("mask", "accept", "first mask", "mask again", "accept again"):
+        assert 0 < figures["own"][kind]["p50"] <= figures["own"][kind]["max"] < 1e6
+        assert figures["own"][kind] == figures["same"][kind] == figures["ours"][kind]
+    command = [sys.executable, str(BENCHES / "readme.py"), str(results)]
+    table = subprocess.run(command, check=True, capture_output=True, text=True, timeout=20).stdout
+    assert "2 schemas, 50,257 tokens." in table
+
+
+def test_engines_that_are_missing_or_stop_are_told(tmp_path: Path) -> None:
+    shared.tokenizer_text("gpt2")
+    pytest.importorskip("tokenizers")
+    case = {"schema": {"type": "string"}, "tests": [{"valid": True, "data": "text"}]}
+    (tmp_path / "one.json").write_text(json.dumps(case))
+    # An interpreter that has no packages at all, and one that ends at once.
+    bare = tmp_path / "bare"
+    bare.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "$@"\n')
+    bare.chmod(0o755)
+    command = [sys.executable, str(BENCHES / "maskbench.py"), "--data", str(tmp_path)]
+    command += ["--tokenizer", str(shared.SHARED / "tokenizers" / "gpt2.json.gz")]
+    command += ["--engines", "llguidance", "xgrammar"]
+    command += ["--python", f"llguidance={bare}", "xgrammar=/bin/false"]
+    run = subprocess.run(command, check=True, capture_output=True, text=True, timeout=100)
+    assert "skipped: llguidance:" in run.stdout
+    assert "pip install llguidance" in run.stdout
+    assert "skipped: xgrammar: crashed" in run.stdout
+    assert "| mask | mean |" in run.stdout
+
+
 def test_batches_run() -> None:
     shared.tokenizer_text("llama3")
     pytest.importorskip("tokenizers")
