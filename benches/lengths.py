@@ -1,0 +1,167 @@
+"""Whether a mask or a token costs more the longer the text is.
+
+    python benches/lengths.py               # JSON, left- and right-recursive, words; 10,000 tokens
+    python benches/lengths.py --tokens 40000
+
+For each grammar a document of so many tokens is fed twice: to a new grammar (*new*: masks and
+steps are found as they come), and to a new matcher of the same grammar (*again*). A figure is the
+mean over 200 tokens around the place, so that all places are compared over the same kinds of
+tokens; each token's time is the least of several rounds, which have grammars of their own. Times
+are the thread's CPU time, in µs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from collections.abc import Callable
+from statistics import fmean
+
+import numpy as np
+import tokenizer
+from maskbench_worker import empty_measurement
+from table import header, number, row
+
+import earmark
+
+WORDS = ("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
+         "sigma tau upsilon phi chi psi omega").split()  # fmt: skip
+WINDOW = 100
+thread = time.thread_time_ns
+
+RECORDS = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "count": {"type": "integer"},
+            "tags": {"type": "array", "items": {"enum": WORDS}},
+        },
+        "required": ["name", "count", "tags"],
+        "additionalProperties": False,
+    },
+}
+
+
+def records(chance: random.Random) -> str:
+    return json.dumps(
+        [
+            {
+                "name": " ".join(chance.choices(WORDS, k=3)),
+                "count": chance.randrange(1000),
+                "tags": chance.choices(WORDS, k=2),
+            }
+            for _ in range(4000)
+        ]
+    )
+
+
+def words(end: str) -> Callable[[random.Random], str]:
+    return lambda chance: " ".join(chance.choices(WORDS, k=80000)) + end
+
+
+def sums(chance: random.Random) -> str:
+    return (
+        "".join(f"{chance.choice(WORDS)} + {chance.randrange(1000)} * " for _ in range(20000)) + "1"
+    )
+
+
+CASES: dict[str, tuple[Callable[[], earmark.Grammar], Callable[[random.Random], str]]] = {
+    "JSON Schema: array of records": (
+        lambda: earmark.Grammar.from_json_schema(RECORDS),
+        records,
+    ),
+    "any JSON": (lambda: earmark.Grammar.from_json_schema({}), records),
+    "left-recursive: sums": (
+        lambda: earmark.Grammar.from_lark(
+            'start: sum\nsum: sum " + " product | product\nproduct: product " * " value | value\n'
+            "value: NAME | NUMBER\nNAME: /[a-z]+/\nNUMBER: /[0-9]+/\n"
+        ),
+        sums,
+    ),
+    "right-recursive: list": (
+        lambda: earmark.Grammar.from_lark(
+            'start: list\nlist: NAME | NAME " " list\nNAME: /[a-z]+/\n'
+        ),
+        words(""),
+    ),
+    "right-recursive: brackets of words": (
+        lambda: earmark.Grammar.from_lark(
+            'start: item\nitem: NAME " " item | "(" item ")" | NAME\nNAME: /[a-z]+/\n'
+        ),
+        words(""),
+    ),
+    "word list, words may run together": (
+        lambda: earmark.Grammar.from_lark('start: (WORD " "?)+ "!"\nWORD: /[a-z]+/\n'),
+        words("!"),
+    ),
+    "any of 24 words": (
+        lambda: earmark.Grammar.from_lark(
+            f'start: (WORD " ")+ "!"\nWORD: {"|".join(chr(34) + w + chr(34) for w in WORDS)}\n'
+        ),
+        words(" !"),
+    ),
+}  # fmt: skip
+
+
+def feed(
+    grammar: earmark.Grammar, vocabulary: earmark.Vocabulary, document: list[int], offset: int
+) -> tuple[list[int], list[int]]:
+    """The times of all masks and of all tokens."""
+    matcher = earmark.Matcher(grammar, vocabulary)
+    out = np.zeros((vocabulary.width + 31) // 32, dtype=np.int32)
+    masks, accepts = [], []
+    for token in document:
+        start = thread()
+        matcher.fill_mask(out)
+        masks.append(thread() - start - offset)
+        start = thread()
+        matcher.accept(token)
+        accepts.append(thread() - start - offset)
+    return masks, accepts
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tokens", type=int, default=10_000, metavar="N")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N")
+    options = parser.parse_args()
+    tokens = tokenizer.load(tokenizer.LLAMA3)
+    vocabulary = earmark.Vocabulary(
+        tokens.tokens, eos_token_ids=tokens.eos, special_token_ids=tokens.special
+    )
+    places = [200, options.tokens // 10, options.tokens]
+    columns = [f"at {place:,}" for place in places] + ["last / first", "memory of the matcher"]
+    print("\n".join(header(["grammar", "µs", ""], columns)))
+    offset = empty_measurement()
+    for name, (make, text) in CASES.items():
+        document = tokens.encode(text(random.Random(1)))[: options.tokens + WINDOW]
+        if len(document) < options.tokens + WINDOW:
+            parser.error(f"{name}: the document has {len(document)} tokens only")
+        found: dict[tuple[str, str], list[int]] = {}
+        for _ in range(options.rounds):
+            grammar = make()
+            for state in ("new", "again"):
+                times = feed(grammar, vocabulary, document, offset)
+                for what, values in zip(("mask", "accept"), times, strict=True):
+                    least = found.get((what, state), values)
+                    found[what, state] = list(map(min, least, values))
+        matcher = earmark.Matcher(grammar, vocabulary)
+        for token in document:
+            matcher.accept(token)
+        for (what, state), values in found.items():
+            at = [fmean(values[place - WINDOW : place + WINDOW]) / 1000 for place in places]
+            memory = f"{matcher.memory_bytes / 1000:,.0f} kB"
+            print(
+                row(name, what, state, *map(number, at), f"{at[-1] / at[0]:.2f}", memory),
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
