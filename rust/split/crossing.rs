@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use parking_lot::RwLock;
-use rustc_hash::FxHashMap;
-
 use super::Split;
+use super::recent::Recent;
 use super::walk::End;
 use crate::byteset::ByteSet;
 use crate::index::{RegexId, TokenId};
@@ -28,7 +26,7 @@ pub struct Crossing {
     /// Nodes of the vocabulary's trie after that byte with very many tokens below.
     pub big: Box<[End]>,
     /// Splits of the remainders by the lexer state that reads them.
-    splits: RwLock<FxHashMap<u128, Arc<Split>>>,
+    splits: Recent<u128, Arc<Split>>,
 }
 
 impl Crossing {
@@ -48,19 +46,30 @@ impl Crossing {
         }
         let remainders = trie.merge_below(&small);
         let first = remainders.children(Trie::ROOT).map(|node| remainders.byte(node)).collect();
-        let splits = RwLock::default();
+        let splits = Recent::default();
         Self { ending: ending.into(), remainders, first, big: big.into(), splits }
     }
 
     /// The remainders split by a lexer state.
     pub fn split(&self, vocabulary: &Vocabulary, lexer: &mut Lexer, state: RegexId) -> Arc<Split> {
         let identity = lexer.regexes().identity(state);
-        if let Some(known) = self.splits.read().get(&identity) {
-            return Arc::clone(known);
+        if let Some(known) = self.splits.get(&identity, |_| ()) {
+            return known;
         }
         let split = Arc::new(Split::of_remainders(vocabulary, &self.remainders, lexer, state));
         vocabulary.splits.grow(split.memory_bytes());
-        Arc::clone(self.splits.write().entry(identity).or_insert(split))
+        self.splits.insert(identity, split)
+    }
+
+    /// Forgets splits that have not been used since the turn before.
+    pub(super) fn turn(&self, turn: u64) {
+        self.splits.turn(turn);
+        self.splits.each(|split| split.turn(turn));
+    }
+
+    /// Bytes of memory held, the splits included.
+    pub(super) fn kept_bytes(&self) -> usize {
+        self.memory_bytes() + self.splits.sum(|split| split.kept_bytes())
     }
 
     /// Bytes of memory held, without the splits.

@@ -10,6 +10,7 @@ pub mod closure;
 mod counts;
 mod crossing;
 pub mod machine;
+mod recent;
 mod store;
 pub mod walk;
 
@@ -469,6 +470,18 @@ impl Split {
             known.entry(byte).or_insert(None);
         }
         found
+    }
+
+    /// Forgets what hangs on it and has not been used since the turn before.
+    fn turn(&self, turn: u64) {
+        self.ends.crossings.read().values().flatten().for_each(|crossing| crossing.turn(turn));
+    }
+
+    /// Bytes of memory held, what hangs on it included.
+    fn kept_bytes(&self) -> usize {
+        let crossings = self.ends.crossings.read();
+        let kept = crossings.values().flatten().map(|crossing| crossing.kept_bytes());
+        self.memory_bytes() + kept.sum::<usize>()
     }
 
     /// Bytes of memory held, without the crossings and what other splits hold too.

@@ -2,18 +2,21 @@
 //! bounded in bytes.
 //!
 //! Keyed by what a lexer state is (a hash of its structure, the same in every grammar) and the
-//! subtree. When the bound is passed everything is dropped; whoever still uses a split keeps it
-//! alive until done.
+//! subtree. Each time that half of the bound has been filled, what was not used since the time
+//! before is dropped: what many grammars use stays, what only a grammar of long ago used goes.
+//! Whoever still uses a split keeps it alive until done.
+//!
+//! PERF: dropping everything at once made ever new grammars find splits of strings again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use parking_lot::RwLock;
-use rustc_hash::FxHashMap;
+use parking_lot::Mutex;
 
 use super::Split;
 use super::closure::Units;
 use super::counts::Counts;
+use super::recent::Recent;
 use crate::index::NodeId;
 
 /// The most bytes of splits that a vocabulary keeps.
@@ -24,8 +27,14 @@ const ENTRY: usize = 64;
 /// A bounded cache of splits.
 #[derive(Debug, Default)]
 pub struct SplitStore {
-    known: RwLock<Known>,
-    bytes: AtomicUsize,
+    splits: Recent<(u128, NodeId), Arc<Split>>,
+    units: Recent<u128, Units>,
+    counts: Recent<u128, Countable>,
+    /// Bytes used since the turn, and those of the turn before that were not used since.
+    now: AtomicUsize,
+    before: AtomicUsize,
+    /// Counts the turns.
+    turn: Mutex<u64>,
 }
 
 /// Whether what is repeated in an expression can be counted in tokens.
@@ -37,69 +46,83 @@ pub(super) enum Countable {
     No,
 }
 
-#[derive(Debug, Default)]
-struct Known {
-    splits: FxHashMap<(u128, NodeId), Arc<Split>>,
-    units: FxHashMap<u128, Units>,
-    counts: FxHashMap<u128, Countable>,
+impl Countable {
+    fn memory_bytes(&self) -> usize {
+        match self {
+            Self::Yes(counts) => counts.memory_bytes(),
+            Self::No => 0,
+        }
+    }
 }
 
 impl SplitStore {
     /// A split that is known.
     pub fn get(&self, identity: u128, node: NodeId) -> Option<Arc<Split>> {
-        self.known.read().splits.get(&(identity, node)).cloned()
+        self.splits.get(&(identity, node), |split| self.again(split.kept_bytes()))
     }
 
     /// Keeps a split for others; gives the one that is kept.
     pub fn insert(&self, identity: u128, node: NodeId, split: Split) -> Arc<Split> {
-        let bytes = split.memory_bytes();
-        let keep = |known: &mut Known| {
-            let kept = known.splits.entry((identity, node)).or_insert_with(|| Arc::new(split));
-            Arc::clone(kept)
-        };
-        self.keep(bytes, keep)
+        self.make_room(split.memory_bytes());
+        self.splits.insert((identity, node), Arc::new(split))
     }
 
     /// What is known of the atoms that an expression has as texts.
     pub(super) fn units(&self, identity: u128) -> Option<Units> {
-        self.known.read().units.get(&identity).copied()
+        self.units.get(&identity, |_| self.again(0))
     }
 
     pub(super) fn insert_units(&self, identity: u128, units: Units) {
-        self.keep(0, |known| known.units.insert(identity, units));
+        self.make_room(0);
+        self.units.insert(identity, units);
     }
 
     /// The counts of an expression without bounds, if they are known.
     pub(super) fn counts(&self, identity: u128) -> Option<Countable> {
-        self.known.read().counts.get(&identity).cloned()
+        self.counts.get(&identity, |counts| self.again(counts.memory_bytes()))
     }
 
     pub(super) fn insert_counts(&self, identity: u128, counts: Countable) {
-        let bytes = match &counts {
-            Countable::Yes(counts) => counts.memory_bytes(),
-            Countable::No => 0,
-        };
-        self.keep(bytes, |known| known.counts.insert(identity, counts));
+        self.make_room(counts.memory_bytes());
+        self.counts.insert(identity, counts);
     }
 
-    fn keep<T>(&self, bytes: usize, keep: impl FnOnce(&mut Known) -> T) -> T {
+    /// Counts an entry that is to come, behind a new turn if it is time for one.
+    fn make_room(&self, bytes: usize) {
         let bytes = bytes + ENTRY;
-        let mut known = self.known.write();
-        if self.bytes.load(Ordering::Relaxed) + bytes > LIMIT {
-            *known = Known::default();
-            self.bytes.store(0, Ordering::Relaxed);
+        if self.now.load(Ordering::Relaxed) + bytes > LIMIT / 2 {
+            let mut turn = self.turn.lock();
+            // Another thread may have been faster.
+            let now = self.now.load(Ordering::Relaxed);
+            if now + bytes > LIMIT / 2 {
+                *turn += 1;
+                self.splits.turn(*turn);
+                self.units.turn(*turn);
+                self.counts.turn(*turn);
+                // What hangs on splits that stay is bounded too.
+                self.splits.each(|split| split.turn(*turn));
+                self.before.store(now, Ordering::Relaxed);
+                self.now.store(0, Ordering::Relaxed);
+            }
         }
         self.grow(bytes);
-        keep(&mut known)
+    }
+
+    /// Counts an entry of the turn before that is used again.
+    fn again(&self, bytes: usize) {
+        let bytes = bytes + ENTRY;
+        let before = self.before.load(Ordering::Relaxed);
+        self.before.store(before.saturating_sub(bytes), Ordering::Relaxed);
+        self.grow(bytes);
     }
 
     /// Counts bytes that a kept split has come to hold.
     pub(super) fn grow(&self, bytes: usize) {
-        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.now.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
-        self.bytes.load(Ordering::Relaxed)
+        self.now.load(Ordering::Relaxed) + self.before.load(Ordering::Relaxed)
     }
 }
