@@ -3,11 +3,11 @@
     python benches/lengths.py               # JSON, left- and right-recursive, words; 10,000 tokens
     python benches/lengths.py --tokens 40000
 
-For each grammar a document of so many tokens is fed twice: to a new grammar (*new*: masks and
-steps are found as they come), and to a new matcher of the same grammar (*again*). A figure is the
-mean over 200 tokens around the place, so that all places are compared over the same kinds of
-tokens; each token's time is the least of several rounds, which have grammars of their own. Times
-are the thread's CPU time, in µs.
+For each grammar a document of so many tokens is fed to a new grammar (*new*: masks and steps are
+found as they come), and to a new matcher of the same grammar (*again*). A figure is what a token
+takes in a stretch of 200 from that place on, so that all places are compared over the same kinds of
+tokens: the least of several rounds, which have grammars of their own. Times are the thread's CPU
+time, in µs, the loop in Python included.
 """
 
 from __future__ import annotations
@@ -17,18 +17,16 @@ import json
 import random
 import time
 from collections.abc import Callable
-from statistics import fmean
 
 import numpy as np
 import tokenizer
-from maskbench_worker import empty_measurement
-from table import header, number, row
+from table import header, number, row, size
 
 import earmark
 
 WORDS = ("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
          "sigma tau upsilon phi chi psi omega").split()  # fmt: skip
-WINDOW = 100
+WINDOW = 200
 thread = time.thread_time_ns
 
 RECORDS = {
@@ -108,20 +106,24 @@ CASES: dict[str, tuple[Callable[[], earmark.Grammar], Callable[[random.Random], 
 
 
 def feed(
-    grammar: earmark.Grammar, vocabulary: earmark.Vocabulary, document: list[int], offset: int
-) -> tuple[list[int], list[int]]:
-    """The times of all masks and of all tokens."""
-    matcher = earmark.Matcher(grammar, vocabulary)
-    out = np.zeros((vocabulary.width + 31) // 32, dtype=np.int32)
-    masks, accepts = [], []
-    for token in document:
-        start = thread()
-        matcher.fill_mask(out)
-        masks.append(thread() - start - offset)
-        start = thread()
-        matcher.accept(token)
-        accepts.append(thread() - start - offset)
-    return masks, accepts
+    matcher: earmark.Matcher, document: list[int], windows: list[range], masks: bool
+) -> list[float]:
+    """µs a token in each window."""
+    fill, accept = matcher.fill_mask, matcher.accept
+    out = np.zeros((matcher.vocabulary.width + 31) // 32, dtype=np.int32)
+    found = []
+    at = 0
+    for window in windows:
+        for end in (window.start, window.stop):
+            start = thread()
+            for token in document[at:end]:
+                if masks:
+                    fill(out)
+                accept(token)
+            taken = thread() - start
+            at = end
+        found.append(taken / len(window) / 1000)
+    return found
 
 
 def main() -> None:
@@ -135,32 +137,25 @@ def main() -> None:
     vocabulary = earmark.Vocabulary(
         tokens.tokens, eos_token_ids=tokens.eos, special_token_ids=tokens.special
     )
-    places = [200, options.tokens // 10, options.tokens]
-    columns = [f"at {place:,}" for place in places] + ["last / first", "memory of the matcher"]
+    windows = [range(at, at + WINDOW) for at in (100, options.tokens // 10, options.tokens)]
+    columns = [f"at {window.start:,}" for window in windows] + ["last / first", "matcher"]
     print("\n".join(header(["grammar", "µs", ""], columns)))
-    offset = empty_measurement()
     for name, (make, text) in CASES.items():
-        document = tokens.encode(text(random.Random(1)))[: options.tokens + WINDOW]
-        if len(document) < options.tokens + WINDOW:
+        document = tokens.encode(text(random.Random(1)))[: windows[-1].stop]
+        if len(document) < windows[-1].stop:
             parser.error(f"{name}: the document has {len(document)} tokens only")
-        found: dict[tuple[str, str], list[int]] = {}
-        for _ in range(options.rounds):
-            grammar = make()
-            for state in ("new", "again"):
-                times = feed(grammar, vocabulary, document, offset)
-                for what, values in zip(("mask", "accept"), times, strict=True):
-                    least = found.get((what, state), values)
-                    found[what, state] = list(map(min, least, values))
-        matcher = earmark.Matcher(grammar, vocabulary)
-        for token in document:
-            matcher.accept(token)
-        for (what, state), values in found.items():
-            at = [fmean(values[place - WINDOW : place + WINDOW]) / 1000 for place in places]
-            memory = f"{matcher.memory_bytes / 1000:,.0f} kB"
-            print(
-                row(name, what, state, *map(number, at), f"{at[-1] / at[0]:.2f}", memory),
-                flush=True,
-            )
+        for what, masks in (("token", False), ("mask and token", True)):
+            rounds: dict[str, list[list[float]]] = {"new": [], "again": []}
+            for _ in range(options.rounds):
+                grammar = make()
+                for figures in rounds.values():
+                    matcher = earmark.Matcher(grammar, vocabulary)
+                    figures.append(feed(matcher, document, windows, masks))
+            memory = size(matcher.memory_bytes)
+            for state, figures in rounds.items():
+                at = [min(column) for column in zip(*figures, strict=True)]
+                ratio = f"{at[-1] / at[0]:.2f}"
+                print(row(name, what, state, *map(number, at), ratio, memory), flush=True)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,9 @@
 //! steps.
 
 mod explain;
+mod steps;
+
+pub use steps::{Step, Steps};
 
 use std::sync::Arc;
 
@@ -14,18 +17,6 @@ use crate::index::{Id, StateId, TokenId};
 use crate::mask::{Cache, Engine};
 use crate::recogniser::{DEAD, Recogniser};
 use crate::vocab::Vocabulary;
-
-/// Something that was accepted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// A token other than end of sequence, or an end-of-sequence token that a token terminal of
-    /// the grammar asked for.
-    Token(TokenId),
-    /// Bytes given without a token.
-    Bytes(Box<[u8]>),
-    /// End of sequence.
-    End(TokenId),
-}
 
 /// The most bytes that [`Matcher::forced_bytes`] gives.
 const MAX_FORCED: usize = 1 << 16;
@@ -38,14 +29,14 @@ pub struct Matcher {
     generation: u64,
     /// The state before the first step and after each.
     states: Vec<StateId>,
-    steps: Vec<Step>,
+    steps: Steps,
 }
 
 impl Matcher {
     /// A matcher at the start of a text.
     pub fn new(engine: Arc<Engine>) -> Self {
         let generation = engine.read().generation;
-        Self { engine, generation, states: vec![Recogniser::START], steps: Vec::new() }
+        Self { engine, generation, states: vec![Recogniser::START], steps: Steps::default() }
     }
 
     /// The grammar and vocabulary.
@@ -59,20 +50,15 @@ impl Matcher {
     }
 
     /// What was accepted so far.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &Steps {
         &self.steps
     }
 
     /// Bytes of memory held by this matcher alone: its steps and the states between them.
     pub fn memory_bytes(&self) -> usize {
-        let given = self.steps.iter().map(|step| match step {
-            Step::Bytes(bytes) => bytes.len(),
-            Step::Token(_) | Step::End(_) => 0,
-        });
         size_of::<Self>()
             + self.states.capacity() * size_of::<StateId>()
-            + self.steps.capacity() * size_of::<Step>()
-            + given.sum::<usize>()
+            + self.steps.memory_bytes()
     }
 
     /// Overwrites `out` with the mask: bit `i` of word `i / 32` says whether token `i` is allowed.
@@ -146,7 +132,7 @@ impl Matcher {
         if next == DEAD {
             return Err(MatchError::NotAllowed { explanation: self.explain_bytes(bytes) });
         }
-        self.push(next, Step::Bytes(bytes.into()));
+        self.push(next, Step::Bytes(bytes));
         Ok(())
     }
 
@@ -193,7 +179,7 @@ impl Matcher {
 
     /// Whether end of sequence was accepted.
     pub fn is_finished(&self) -> bool {
-        matches!(self.steps.last(), Some(Step::End(_)))
+        self.steps.has_ended()
     }
 
     /// The longest continuation about which the grammar leaves no choice, at most 65,536 bytes.
@@ -225,7 +211,7 @@ impl Matcher {
         self.states[self.states.len() - 1]
     }
 
-    fn push(&mut self, state: StateId, step: Step) {
+    fn push(&mut self, state: StateId, step: Step<'_>) {
         self.states.push(state);
         self.steps.push(step);
     }
@@ -273,11 +259,11 @@ impl Matcher {
         let mut state = Recogniser::START;
         self.states.clear();
         self.states.push(state);
-        for step in &self.steps {
+        for step in self.steps.iter() {
             state = match step {
                 Step::End(_) => state,
                 Step::Bytes(bytes) => run(&mut cache.recogniser, state, bytes),
-                &Step::Token(token) => {
+                Step::Token(token) => {
                     let special = vocabulary.is_special(token);
                     let text = if special { &[] } else { vocabulary.token_bytes(token) };
                     step_token(engine, cache, state, token, text)

@@ -170,6 +170,16 @@ class Vocabulary:
         """The memory of the tokens and of what all their grammars share, in bytes."""
 
     @property
+    def cache_limit(self) -> int:
+        """The most memory of what all its grammars share, in bytes: 24 MiB, if it is not set.
+
+        Past half of it, what no grammar used since the last time goes. Setting it raises
+        `ValueError` for a negative number.
+        """
+
+    @cache_limit.setter
+    def cache_limit(self, limit: SupportsIndex) -> None: ...
+    @property
     def encode(self) -> Callable[[bytes], Sequence[int] | None] | None:
         """The tokenizer's own `bytes → ids`, if the vocabulary was given one."""
 
@@ -381,9 +391,19 @@ class Grammar:
     def memory_bytes(self) -> int:
         """The memory of the compiled grammar and of what its matchers have learnt, in bytes.
 
-        It grows with use up to a limit for each vocabulary (README, *Limits*).
+        It grows with use up to a limit for each vocabulary (`cache_limit`).
         """
 
+    @property
+    def cache_limit(self) -> int:
+        """The most memory of what matchers learn with one vocabulary, in bytes: 64 MiB, if not set.
+
+        Past it, masks that nobody asked for again go first. A text so long that it fills the
+        cache by itself raises it. Setting it raises `ValueError` for a negative number.
+        """
+
+    @cache_limit.setter
+    def cache_limit(self, limit: SupportsIndex) -> None: ...
     def __copy__(self) -> Grammar: ...
     def __deepcopy__(self, memo: dict[Any, Any], /) -> Grammar: ...
 

@@ -1,11 +1,13 @@
 //! One grammar with one vocabulary: the caches that all their matchers share.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::allow::Allow;
+use super::known::KnownMasks;
 use super::set::{Collector, Mask};
 use crate::compile::{CompileOptions, CompiledGrammar, compile};
 use crate::error::{GrammarError, GrammarErrorKind};
@@ -31,8 +33,9 @@ pub struct EngineOptions {
     pub relatives: bool,
     /// Keep masks by state.
     pub mask_cache: bool,
-    /// The most bytes that the caches of this grammar hold; past it all is dropped, and matchers
-    /// find their place again from the tokens they have accepted.
+    /// The most bytes that the caches of this grammar hold. Past it, masks that nobody asked for
+    /// again are dropped; if that is not enough, everything is, and matchers find their place
+    /// again from the tokens they have accepted.
     pub cache_bytes: usize,
 }
 
@@ -55,9 +58,7 @@ pub(crate) struct Cache {
     /// Counts how often everything was dropped; ids of states belong to one generation.
     pub(crate) generation: u64,
     pub(crate) recogniser: Recogniser,
-    /// Masks by state.
-    masks: FxHashMap<StateId, Arc<Mask>>,
-    mask_bytes: usize,
+    masks: KnownMasks,
     /// Whether a lexer state can go on with few tokens below a node only.
     pub(super) narrow: FxHashMap<(RegexId, NodeId), bool>,
     /// The splits used here, by this grammar's names for lexer states.
@@ -68,7 +69,7 @@ pub(crate) struct Cache {
     pub(super) state_closures: FxHashMap<StateId, Closure>,
     /// Room for the tokens of a mask that is being found.
     pub(super) room: Vec<TokenId>,
-    /// Everything is dropped past this many bytes.
+    /// Something is dropped past this many bytes.
     limit: usize,
 }
 
@@ -77,8 +78,7 @@ impl Cache {
         Self {
             generation,
             recogniser: Recogniser::new(grammar),
-            masks: FxHashMap::default(),
-            mask_bytes: 0,
+            masks: KnownMasks::default(),
             narrow: FxHashMap::default(),
             splits: FxHashMap::default(),
             remainder_splits: FxHashMap::default(),
@@ -91,7 +91,7 @@ impl Cache {
 
     fn memory_bytes(&self) -> usize {
         self.recogniser.memory_bytes()
-            + self.mask_bytes
+            + self.masks.memory_bytes()
             + (self.narrow.capacity() + self.splits.capacity() + self.remainder_splits.capacity())
                 * 32
             + (self.lexer_closures.capacity() + self.state_closures.capacity()) * 32
@@ -99,7 +99,18 @@ impl Cache {
 
     /// The mask of a state, if it is known.
     pub(crate) fn known_mask(&self, state: StateId) -> Option<&Arc<Mask>> {
-        self.masks.get(&state)
+        self.masks.get(state)
+    }
+
+    /// Drops what can be found again without finding states again: masks that nobody asked for a
+    /// second time, and names of splits.
+    fn forget(&mut self) {
+        self.masks.forget();
+        self.narrow = FxHashMap::default();
+        self.splits = FxHashMap::default();
+        self.remainder_splits = FxHashMap::default();
+        self.lexer_closures = Closures::default();
+        self.state_closures = FxHashMap::default();
     }
 }
 
@@ -112,6 +123,8 @@ pub struct Engine {
     /// For each token terminal the tokens it stands for.
     terminals: Vec<TokenBits>,
     cache: RwLock<Cache>,
+    /// The most bytes that the caches hold.
+    limit: AtomicUsize,
     /// The grammar as the user wrote it, for `expected()` and `explain()`.
     plain: OnceLock<(Arc<CompiledGrammar>, Vec<TokenBits>)>,
 }
@@ -128,7 +141,8 @@ impl Engine {
     ) -> Result<Self, GrammarError> {
         let terminals = bind(&grammar, &vocabulary)?;
         let cache = RwLock::new(Cache::new(&grammar, 0, options.cache_bytes));
-        Ok(Self { grammar, vocabulary, options, terminals, cache, plain: OnceLock::new() })
+        let limit = AtomicUsize::new(options.cache_bytes);
+        Ok(Self { grammar, vocabulary, options, terminals, cache, limit, plain: OnceLock::new() })
     }
 
     /// The grammar.
@@ -151,6 +165,12 @@ impl Engine {
         self.grammar.memory_bytes() + self.cache.read().memory_bytes()
     }
 
+    /// Sets the most bytes that the caches hold, whatever the options said.
+    pub fn set_cache_limit(&self, bytes: usize) {
+        self.limit.store(bytes, Ordering::Relaxed);
+        self.cache.write().limit = bytes;
+    }
+
     /// The caches, to look up what is known.
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, Cache> {
         self.cache.read()
@@ -161,7 +181,12 @@ impl Engine {
     pub(crate) fn write(&self) -> RwLockWriteGuard<'_, Cache> {
         let mut cache = self.cache.write();
         if cache.memory_bytes() > cache.limit {
-            *cache = Cache::new(&self.grammar, cache.generation + 1, self.options.cache_bytes);
+            cache.forget();
+            // Not just below the limit, or it would soon be time again.
+            if cache.memory_bytes() > cache.limit / 4 * 3 {
+                let limit = self.limit.load(Ordering::Relaxed);
+                *cache = Cache::new(&self.grammar, cache.generation + 1, limit);
+            }
         }
         cache
     }
@@ -174,19 +199,18 @@ impl Engine {
 
     /// The mask of a state, found or looked up.
     pub(crate) fn mask(&self, cache: &mut Cache, state: StateId) -> Arc<Mask> {
-        if let Some(mask) = cache.masks.get(&state) {
+        if let Some(mask) = cache.masks.get(state) {
             return Arc::clone(mask);
         }
         // No token is longer, so counters past its length don't matter.
         let limit = self.vocabulary.longest_token() as u32;
         let alike = if self.options.clamp { cache.recogniser.clamp(state, limit) } else { state };
-        let mask = match cache.masks.get(&alike) {
+        let mask = match cache.masks.get(alike) {
             Some(mask) => Arc::clone(mask),
             None => self.find_mask(cache, alike),
         };
-        if self.options.mask_cache {
-            cache.mask_bytes += 48;
-            cache.masks.insert(state, Arc::clone(&mask));
+        if self.options.mask_cache && alike != state {
+            cache.masks.insert(state, Arc::clone(&mask), true);
         }
         mask
     }
@@ -204,8 +228,7 @@ impl Engine {
         };
         let mask = Arc::new(allow.mask(state));
         if self.options.mask_cache {
-            cache.mask_bytes += mask.memory_bytes() + 48;
-            cache.masks.insert(state, Arc::clone(&mask));
+            cache.masks.insert(state, Arc::clone(&mask), false);
         }
         mask
     }

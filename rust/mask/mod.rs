@@ -6,6 +6,7 @@
 
 mod allow;
 mod engine;
+mod known;
 mod set;
 
 pub use engine::{Engine, EngineOptions};

@@ -115,12 +115,12 @@ impl Matcher {
     ) -> Option<StateId> {
         let vocabulary = self.engine().vocabulary();
         let mut state = Recogniser::START;
-        for step in self.steps() {
+        for step in self.steps().iter() {
             let (mut next, text): (StateId, &[u8]) = match step {
                 Step::End(_) => continue,
                 Step::Bytes(bytes) => (state, bytes),
-                &Step::Token(token) if vocabulary.is_special(token) => (DEAD, &[]),
-                &Step::Token(token) => (state, vocabulary.token_bytes(token)),
+                Step::Token(token) if vocabulary.is_special(token) => (DEAD, &[]),
+                Step::Token(token) => (state, vocabulary.token_bytes(token)),
             };
             for &byte in text {
                 next = recogniser.step(next, byte);
@@ -128,7 +128,7 @@ impl Matcher {
                     return None;
                 }
             }
-            if let &Step::Token(token) = step {
+            if let Step::Token(token) = step {
                 for terminal in recogniser.token_terminals(state).to_vec() {
                     if terminals[terminal.index()].contains(token) {
                         let scanned = recogniser.step_token(state, terminal);

@@ -3,7 +3,7 @@
 //! A token id is any Python or numpy integer. `bool` and `float` are refused although Python
 //! would convert them: `accept(True)` is a mistake, not token 1.
 
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 
@@ -45,6 +45,13 @@ pub(super) fn token_ids(
 /// A count or an index; `name` is the argument's. `None` for integers that don't fit.
 pub(super) fn count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
     integer(value, name)
+}
+
+/// A number of bytes; `name` is the argument's.
+pub(super) fn byte_count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    count(name, value)?.ok_or_else(|| {
+        PyValueError::new_err(format!("{name} is {value}; give a number of bytes, 0 or more"))
+    })
 }
 
 /// A grammar's text. Python strings may hold lone surrogates, which no text has.

@@ -2,12 +2,13 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyType};
 
-use super::arguments::grammar_text;
+use super::arguments::{byte_count, grammar_text};
 use super::error::enter;
 use super::schema::{ignored_keywords, schema_report, schema_text};
 use super::schema_options::{keywords, options};
@@ -35,6 +36,8 @@ pub(super) struct PyGrammar {
     /// Engines with the vocabularies they are for, most recently used last: matchers of the same
     /// pair share what they learn. Past `ENGINES` the first is dropped.
     engines: Mutex<Vec<(Arc<Vocabulary>, Arc<Engine>)>>,
+    /// The most bytes that the caches of each engine hold.
+    cache_limit: AtomicUsize,
 }
 
 /// What a grammar was made from.
@@ -167,6 +170,22 @@ impl PyGrammar {
         enter(py, || Ok::<_, Infallible>(self.held()))
     }
 
+    #[getter]
+    fn cache_limit(&self) -> usize {
+        self.cache_limit.load(Ordering::Relaxed)
+    }
+
+    #[setter]
+    fn set_cache_limit(&self, py: Python<'_>, limit: &Bound<'_, PyAny>) -> PyResult<()> {
+        let limit = byte_count("cache_limit", limit)?;
+        self.cache_limit.store(limit, Ordering::Relaxed);
+        enter(py, || {
+            let engines = self.engines.lock();
+            engines.iter().for_each(|(_, engine)| engine.set_cache_limit(limit));
+            Ok::<_, Infallible>(())
+        })
+    }
+
     fn __str__(&self) -> String {
         self.compiled.source.print_used()
     }
@@ -216,7 +235,8 @@ impl PyGrammar {
     fn build(py: Python<'_>, source: Source) -> PyResult<Self> {
         let (compiled, ignored) = enter(py, || source.compile())?;
         let compiled = Arc::new(compiled);
-        Ok(Self { compiled, source, ignored, engines: Mutex::default() })
+        let cache_limit = AtomicUsize::new(EngineOptions::default().cache_bytes);
+        Ok(Self { compiled, source, ignored, engines: Mutex::default(), cache_limit })
     }
 
     /// Bytes held by the compiled grammar and by what its engines have learnt.
@@ -238,7 +258,8 @@ impl PyGrammar {
             engines[at..].rotate_left(1);
         } else {
             let compiled = Arc::clone(&self.compiled);
-            let options = EngineOptions::default();
+            let options =
+                EngineOptions { cache_bytes: self.cache_limit(), ..EngineOptions::default() };
             let engine = Engine::new(compiled, Arc::clone(vocabulary), options)?;
             if engines.len() == ENGINES {
                 engines.remove(0);

@@ -103,8 +103,8 @@ impl PyMatcher {
     }
 
     fn accepted<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let steps = self.run(py, |matcher| matcher.steps().to_vec())?;
-        let step = |step: &Step| match step {
+        let steps = self.run(py, |matcher| matcher.steps().clone())?;
+        let step = |step: Step<'_>| match step {
             Step::Token(id) | Step::End(id) => id.0.into_bound_py_any(py),
             Step::Bytes(bytes) => PyBytes::new(py, bytes).into_bound_py_any(py),
         };

@@ -8,7 +8,7 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use pyo3::{PyTraverseError, PyVisit};
 
-use super::arguments::{count, out_of_range, token_id, token_ids, type_name};
+use super::arguments::{byte_count, count, out_of_range, token_id, token_ids, type_name};
 use super::error::{enter, vocabulary_error};
 use crate::index::{Id, TokenId};
 use crate::vocab::Vocabulary;
@@ -133,6 +133,17 @@ impl PyVocabulary {
     #[getter]
     fn memory_bytes(&self) -> usize {
         self.inner.memory_bytes()
+    }
+
+    #[getter]
+    fn cache_limit(&self) -> usize {
+        self.inner.cache_limit()
+    }
+
+    #[setter]
+    fn set_cache_limit(&self, limit: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.inner.set_cache_limit(byte_count("cache_limit", limit)?);
+        Ok(())
     }
 
     #[getter]

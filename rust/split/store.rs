@@ -19,13 +19,13 @@ use super::counts::Counts;
 use super::recent::Recent;
 use crate::index::NodeId;
 
-/// The most bytes of splits that a vocabulary keeps.
+/// The most bytes of splits that a vocabulary keeps, unless it is told another number.
 const LIMIT: usize = 24 << 20;
 /// Bytes that an entry of a table takes.
 const ENTRY: usize = 64;
 
 /// A bounded cache of splits.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct SplitStore {
     splits: Recent<(u128, NodeId), Arc<Split>>,
     units: Recent<u128, Units>,
@@ -35,6 +35,21 @@ pub struct SplitStore {
     before: AtomicUsize,
     /// Counts the turns.
     turn: Mutex<u64>,
+    limit: AtomicUsize,
+}
+
+impl Default for SplitStore {
+    fn default() -> Self {
+        Self {
+            splits: Recent::default(),
+            units: Recent::default(),
+            counts: Recent::default(),
+            now: AtomicUsize::new(0),
+            before: AtomicUsize::new(0),
+            turn: Mutex::new(0),
+            limit: AtomicUsize::new(LIMIT),
+        }
+    }
 }
 
 /// Whether what is repeated in an expression can be counted in tokens.
@@ -90,11 +105,12 @@ impl SplitStore {
     /// Counts an entry that is to come, behind a new turn if it is time for one.
     fn make_room(&self, bytes: usize) {
         let bytes = bytes + ENTRY;
-        if self.now.load(Ordering::Relaxed) + bytes > LIMIT / 2 {
+        let half = self.limit() / 2;
+        if self.now.load(Ordering::Relaxed) + bytes > half {
             let mut turn = self.turn.lock();
             // Another thread may have been faster.
             let now = self.now.load(Ordering::Relaxed);
-            if now + bytes > LIMIT / 2 {
+            if now + bytes > half {
                 *turn += 1;
                 self.splits.turn(*turn);
                 self.units.turn(*turn);
@@ -119,6 +135,16 @@ impl SplitStore {
     /// Counts bytes that a kept split has come to hold.
     pub(super) fn grow(&self, bytes: usize) {
         self.now.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// The most bytes that are kept.
+    pub fn limit(&self) -> usize {
+        self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Sets the most bytes that are kept; what is too much goes when more comes.
+    pub fn set_limit(&self, bytes: usize) {
+        self.limit.store(bytes, Ordering::Relaxed);
     }
 
     /// Bytes of memory held.

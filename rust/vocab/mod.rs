@@ -241,6 +241,16 @@ impl Vocabulary {
         self.fingerprint
     }
 
+    /// The most bytes of splits that are kept for all grammars.
+    pub fn cache_limit(&self) -> usize {
+        self.splits.limit()
+    }
+
+    /// Sets the most bytes of splits that are kept for all grammars.
+    pub fn set_cache_limit(&self, bytes: usize) {
+        self.splits.set_limit(bytes);
+    }
+
     /// Bytes of memory held, the shared splits included.
     pub fn memory_bytes(&self) -> usize {
         self.bytes.capacity()
