@@ -186,6 +186,68 @@ def test_chat(llama: Any) -> None:
     assert "earmark" not in answer["choices"][0]
 
 
+def test_chats_that_are_read_later_keep_their_status(llama: Any) -> None:
+    messages = [{"role": "user", "content": PROMPT}]
+    person = LlamaGrammar.from_json_schema(PERSON)
+    letters = LlamaGrammar.from_regex("[a-z]{50}")
+    first = llama.create_chat_completion(messages, grammar=person, max_tokens=99, stream=True)
+    second = llama.create_chat_completion(messages, grammar=letters, max_tokens=3, stream=True)
+    third = llama.create_chat_completion(messages, max_tokens=3, stream=True)
+    plain = llama.create_chat_completion(messages, max_tokens=2)
+    assert "earmark" not in plain["choices"][0]
+    *_, end = third
+    assert "earmark" not in end["choices"][0]
+    *_, end = second
+    assert end["choices"][0]["earmark"] == {"complete": False, "finished": False}
+    assert end["choices"][0]["finish_reason"] == "length"
+    *_, end = first
+    assert end["choices"][0]["earmark"] == {"complete": True, "finished": True}
+    assert end["choices"][0]["finish_reason"] == "stop"
+
+
+def test_a_stream_whose_model_was_used_for_something_else(llama: Any) -> None:
+    grammar = LlamaGrammar.from_regex("[a-z]{50}")
+    messages = [{"role": "user", "content": PROMPT}]
+    streamed: dict[str, Any] = {"grammar": grammar, "stream": True, "max_tokens": 40}
+    for start in (
+        lambda: llama.create_completion(PROMPT, **streamed),
+        lambda: llama.create_chat_completion(messages, **streamed),
+        lambda: generate(llama, PROMPT, grammar),
+    ):
+        stream = start()
+        next(stream)
+        llama.create_completion("Other", max_tokens=2)
+        with pytest.raises(RuntimeError, match="its Llama has been used for something else"):
+            list(stream)
+
+
+def test_a_grammar_of_earmarks_as_it_is(llama: Any) -> None:
+    grammar = earmark.Grammar.from_regex("(yes|no)!")
+    (choice,) = llama.create_completion("Well? ", grammar=grammar, max_tokens=9)["choices"]
+    assert choice["text"] in ("yes!", "no!")
+    assert choice["earmark"] == {"complete": True, "finished": True}
+    messages = [{"role": "user", "content": "Well?"}]
+    (choice,) = llama.create_chat_completion(messages, grammar=grammar)["choices"]
+    assert choice["message"]["content"] in ("yes!", "no!")
+    tokens = llama.generate(llama.tokenize(b"Well? "), grammar=grammar)
+    assert next(tokens) not in vocabulary(llama).eos_token_ids
+
+
+def test_a_grammar_that_names_the_end(llama: Any) -> None:
+    grammar = LlamaGrammar.from_string('root ::= "a" "b"? <|im_end|>')
+    (choice,) = llama("Letters: ", grammar=grammar, max_tokens=9)["choices"]
+    assert choice["text"] in ("a", "ab")
+    assert choice["finish_reason"] == "stop"
+    assert choice["earmark"] == {"complete": True, "finished": True}
+    generation = generate(llama, "Letters: ", grammar)
+    assert models.text_of(llama, list(generation)) in ("a", "ab")
+    assert generation.status == {"complete": True, "finished": True}
+    # Where more has to follow, the model's end is not the grammar's.
+    grammar = LlamaGrammar.from_string('root ::= "a" <|im_end|> "b"')
+    (choice,) = llama("Letters: ", grammar=grammar, max_tokens=9)["choices"]
+    assert choice["earmark"] == {"complete": False, "finished": False}
+
+
 def test_generate_and_sample(llama: Any) -> None:
     grammar = LlamaGrammar.from_regex("(yes|no), [a-z]+[.]")
     tokens = []
@@ -297,6 +359,9 @@ def test_constructors(tmp_path: Any) -> None:
     grammar = earmark.Grammar.from_regex("a")
     assert LlamaGrammar.from_grammar(grammar).grammar is grammar
     assert LlamaGrammar.from_json_schema(json.dumps(PERSON), False, indent=2).grammar
+    assert LlamaGrammar(_grammar='root ::= "a"').grammar.kind == "gbnf"
+    with pytest.raises(TypeError, match=r"takes an earmark.Grammar, not NoneType"):
+        LlamaGrammar()
     with pytest.raises(TypeError, match=r"takes an earmark.Grammar, not str"):
         LlamaGrammar("root ::= [a]")  # type: ignore[arg-type]
     with pytest.raises(earmark.GrammarError, match="line 1"):
@@ -505,6 +570,38 @@ def test_jump_forward(llama: Any) -> None:
             assert llama.tokenize(text.encode(), add_bos=False) == tokens
 
 
+def test_jump_forward_tells_of_what_was_given(llama: Any) -> None:
+    grammar = LlamaGrammar.from_string('root ::= "first, second, third" [a-z]')
+    generation = generate(llama, PROMPT, grammar, temp=0.0)
+    given: list[int] = []
+    assert generation.status == {"complete": False, "finished": False}
+    counts = []
+    for token in generation:
+        given.append(token)
+        assert generation.matcher.accepted() == given
+        counts.append(generation.forced)
+    # The beginning is forced, which is ready as a whole when its first token is given.
+    forced, sampled = counts[-1], len(given) - counts[-1]
+    assert forced >= 3
+    assert counts == [*range(1, forced + 1), *[forced] * sampled]
+    assert generation.forward_passes == sampled
+    assert generation.matcher.accepted()[:-1] == given
+    assert generation.status == {"complete": True, "finished": True}
+
+
+def test_jump_forward_by_a_seed(llama: Any) -> None:
+    grammar = LlamaGrammar.from_regex("[a-z]{20}")
+
+    def run(seed: int | None) -> str:
+        return models.text_of(llama, list(generate(llama, PROMPT, grammar, seed=seed, temp=1.5)))
+
+    texts = [run(seed) for seed in (1, 2, 3)]
+    assert len(set(texts)) > 1
+    assert [run(seed) for seed in (1, 2, 3)] == texts
+    # The model keeps the last one.
+    assert run(None) == texts[2]
+
+
 def test_jump_forward_stops_in_time(llama: Any) -> None:
     grammar = LlamaGrammar.from_string('root ::= "a long text without any choice in it"')
     generation = generate(llama, PROMPT, grammar, max_tokens=3)
@@ -521,6 +618,9 @@ def test_jump_forward_stops_in_time(llama: Any) -> None:
         generate(small, [5] * 256, letters)
     with pytest.raises(ValueError, match="the prompt is empty"):
         generate(small, "", letters)
+    for wrong in (0, -1):
+        with pytest.raises(ValueError, match=f"max_tokens is {wrong}; give 1 or more"):
+            generate(small, [5], letters, max_tokens=wrong)
 
 
 def test_the_layout_must_fit(monkeypatch: pytest.MonkeyPatch) -> None:

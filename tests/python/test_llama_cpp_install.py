@@ -8,7 +8,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from threading import Event, Thread
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -30,6 +33,16 @@ SCHEMA = {
 REFUSED = {"type": "string", "pattern": "^(a+)\\1$"}
 TOOL = {"type": "function", "function": {"name": "paint", "parameters": SCHEMA}}
 CHOICE = {"type": "function", "function": {"name": "paint"}}
+# A schema with a reference, and one that has a name to quote and no parameters.
+NUMBERS = {
+    "type": "object",
+    "properties": {"all": {"type": "array", "items": {"$ref": "#/$defs/one"}, "minItems": 1}},
+    "required": ["all"],
+    "additionalProperties": False,
+    "$defs": {"one": {"type": "integer", "minimum": 0, "maximum": 9}},
+}
+ADD = {"type": "function", "function": {"name": "add/up", "parameters": NUMBERS}}
+WAIT = {"type": "function", "function": {"name": "wait"}}
 MESSAGES = [{"role": "user", "content": "Paint two things red. Answer in JSON."}]
 
 
@@ -55,16 +68,57 @@ def test_the_names_come_and_go() -> None:
     chat = llama_cpp.Llama.create_chat_completion
     uninstall()
     with installed():
-        install()
         made = llama_cpp.LlamaGrammar.from_string('root ::= "a"', verbose=False)
         assert isinstance(made, LlamaGrammar)
         assert isinstance(made, llama_cpp.LlamaGrammar)
         with installed():
-            pass
+            # A block needs it still.
+            uninstall()
         assert isinstance(llama_cpp.LlamaGrammar.from_json_schema("{}"), LlamaGrammar)
     assert {name: vars(llama_cpp.LlamaGrammar)[name] for name in before} == before
     assert llama_cpp.Llama.create_chat_completion is chat
     assert type(llama_cpp.LlamaGrammar.from_string("root ::= [a]")) is llama_cpp.LlamaGrammar
+    with installed():
+        install()
+    install()
+    assert isinstance(llama_cpp.LlamaGrammar.from_string("root ::= [a]"), LlamaGrammar)
+    uninstall()
+    assert {name: vars(llama_cpp.LlamaGrammar)[name] for name in before} == before
+
+
+def test_blocks_of_several_threads_overlap() -> None:
+    before = vars(llama_cpp.LlamaGrammar)["from_string"]
+    inside, leave = Event(), Event()
+
+    def other() -> None:
+        with installed():
+            inside.set()
+            leave.wait(60)
+
+    thread = Thread(target=other)
+    with installed():
+        thread.start()
+        assert inside.wait(60)
+    # This block began first and has ended first.
+    assert isinstance(llama_cpp.LlamaGrammar.from_string("root ::= [a]"), LlamaGrammar)
+    leave.set()
+    thread.join()
+    assert vars(llama_cpp.LlamaGrammar)["from_string"] is before
+
+    def often() -> None:
+        for _ in range(300):
+            with installed():
+                made.append(llama_cpp.LlamaGrammar.from_string('root ::= "a"', verbose=False))
+
+    made: list[Any] = []
+    threads = [Thread(target=often) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 1200
+    assert {type(it) for it in made} == {LlamaGrammar}
+    assert vars(llama_cpp.LlamaGrammar)["from_string"] is before
 
 
 @pytest.mark.usefixtures("llama")
@@ -77,15 +131,12 @@ def test_all_of_the_librarys_grammars_can_be_read() -> None:
         assert isinstance(llama_cpp.LlamaGrammar.from_string(text), LlamaGrammar)
 
 
-def test_grammars_from_before(llama: Any) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        uninstall()
-        theirs = llama_cpp.LlamaGrammar.from_string('root ::= root "b" | "a"')
-        install()
-        patch.undo()
+def test_grammars_from_before() -> None:
+    theirs = llama_cpp.LlamaGrammar.from_string('root ::= root "b" | "a"')
     assert not isinstance(theirs, LlamaGrammar)
-    # Left recursion, which llama.cpp's engine does not take.
-    (choice,) = llama("a", grammar=theirs, max_tokens=5)["choices"]
+    with installed():
+        # Left recursion, which llama.cpp's engine does not take.
+        (choice,) = models.load()("a", grammar=theirs, max_tokens=5)["choices"]
     assert re.fullmatch("ab*", choice["text"])
     assert "earmark" in choice
 
@@ -148,6 +199,160 @@ def test_a_tool_call_that_is_cut_off_says_so(llama: Any) -> None:
     assert chunks[-1]["choices"][0]["finish_reason"] == "length"
 
 
+def test_one_of_several_tools_is_required(llama: Any) -> None:
+    called = set()
+    for seed in range(12):
+        options: dict[str, Any] = {"tools": [TOOL, ADD, WAIT], "tool_choice": "required"}
+        options |= {"max_tokens": 100, "seed": seed, "temperature": 2.0}
+        (choice,) = llama.create_chat_completion(MESSAGES, **options)["choices"]
+        (call,) = choice["message"]["tool_calls"]
+        function = call["function"]
+        if choice["earmark"]["complete"]:
+            assert choice["finish_reason"] == "tool_calls"
+            check_call(function)
+            called.add(function["name"])
+        else:
+            assert choice["finish_reason"] == "length"
+        assert choice["message"]["content"] is None
+        chunks = list(llama.create_chat_completion(MESSAGES, stream=True, **options))
+        assert chunks[-1]["choices"][0]["finish_reason"] == choice["finish_reason"]
+        assert chunks[-1]["choices"][0]["earmark"] == choice["earmark"]
+        deltas = [it["choices"][0]["delta"] for it in chunks]
+        assert not any("content" in it for it in deltas)
+        first, *others = [it["tool_calls"][0] for it in deltas if "tool_calls" in it]
+        assert first["function"]["name"] == function["name"]
+        assert first["id"].startswith("call_")
+        assert all("id" not in it and "name" not in it["function"] for it in others)
+        text = "".join(it["function"]["arguments"] for it in (first, *others))
+        assert text == function["arguments"]
+    assert len(called) > 1
+
+
+def check_call(function: Any) -> None:
+    if function["name"] == "paint":
+        return painted(function["arguments"])
+    arguments = json.loads(function["arguments"])
+    if function["name"] == "wait":
+        assert arguments == {}
+    else:
+        assert function["name"] == "add/up"
+        assert list(arguments) == ["all"]
+        assert all(0 <= it <= 9 for it in arguments["all"])
+    return None
+
+
+@pytest.mark.parametrize("length", [1, 8, 14, 20])
+def test_a_call_of_one_of_several_tools_that_is_cut_off(llama: Any, length: int) -> None:
+    options: dict[str, Any] = {"tools": [TOOL, ADD], "tool_choice": "required", "temperature": 0.0}
+    whole = llama.create_chat_completion(MESSAGES, max_tokens=200, **options)["choices"][0]
+    (choice,) = llama.create_chat_completion(MESSAGES, max_tokens=length, **options)["choices"]
+    assert choice["earmark"] == {"complete": False, "finished": False}
+    assert choice["finish_reason"] == "length"
+    chunks = list(llama.create_chat_completion(MESSAGES, max_tokens=length, stream=True, **options))
+    assert chunks[-1]["choices"][0]["finish_reason"] == "length"
+    calls = choice["message"].get("tool_calls", [])
+    assert bool(calls) == (length > 8)
+    said = "".join(
+        call["function"]["arguments"]
+        for it in chunks
+        for call in it["choices"][0]["delta"].get("tool_calls", [])
+    )
+    assert said == "".join(it["function"]["arguments"] for it in calls)
+    assert whole["message"]["tool_calls"][0]["function"]["arguments"].startswith(said)
+
+
+def test_tools_without_parameters(llama: Any) -> None:
+    for options in (
+        {"tools": [WAIT], "tool_choice": {"type": "function", "function": {"name": "wait"}}},
+        {"tools": [WAIT], "tool_choice": "required"},
+        {"functions": [{"name": "wait"}], "function_call": {"name": "wait"}},
+    ):
+        answer = llama.create_chat_completion(MESSAGES, max_tokens=90, **options)
+        (call,) = answer["choices"][0]["message"]["tool_calls"]
+        assert json.loads(call["function"]["arguments"]) == {}
+
+
+def test_a_schema_says_how_it_is_read(llama: Any) -> None:
+    compact = SCHEMA | {"x-earmark": {"whitespace": "compact", "integer_fractions": False}}
+    tool = {"type": "function", "function": {"name": "paint", "parameters": compact}}
+    for options in (
+        {"response_format": {"type": "json_object", "schema": compact}},
+        {"response_format": {"type": "json_schema", "json_schema": {"schema": compact}}},
+        {"tools": [tool], "tool_choice": CHOICE},
+    ):
+        for seed in range(3):
+            answer = llama.create_chat_completion(
+                MESSAGES, max_tokens=100, temperature=2.0, seed=seed, **options
+            )
+            message = answer["choices"][0]["message"]
+            text = message["content"] or message["tool_calls"][0]["function"]["arguments"]
+            assert re.fullmatch(r'\{"colour":"(red|green)","count":-?\d+\}', text)
+
+
+REFUSED_REQUESTS: list[tuple[dict[str, Any], str]] = [
+    ({"response_format": {}}, r"response_format is .*, not \{\}"),
+    ({"response_format": "json_object"}, "response_format is .*, not 'json_object'"),
+    ({"response_format": {"type": "xml"}}, "response_format is .*, not .*xml"),
+    ({"response_format": {"type": "json_schema"}}, r'needs \{"json_schema"'),
+    ({"tools": {"name": "paint"}}, "tools is a list"),
+    ({"tools": ["paint"]}, "a tool is a dict, not 'paint'"),
+    ({"tools": [{"type": "function"}]}, 'a function is {"name"'),
+    ({"functions": [{"parameters": {}}]}, "in functions"),
+    ({"tool_choice": "required"}, "there are no tools"),
+    ({"tools": [TOOL], "tool_choice": {"type": "function"}}, "tool_choice is .*, not"),
+    (
+        {"tools": [TOOL], "tool_choice": {"type": "function", "function": {"name": "draw"}}},
+        r"names 'draw', but the tools are \['paint'\]",
+    ),
+    ({"tools": [TOOL, TOOL], "tool_choice": "required"}, "two tools have the name 'paint'"),
+    (
+        {"response_format": {"type": "json_object", "schema": {"x-earmark": {"indents": 2}}}},
+        "x-earmark: .*indents",
+    ),
+    (
+        {"response_format": {"type": "json_object", "schema": {"x-earmark": {"limits": {}}}}},
+        "x-earmark can't have limits",
+    ),
+    (
+        {"response_format": {"type": "json_object", "schema": {"x-earmark": ["compact"]}}},
+        "x-earmark is an object",
+    ),
+    (
+        {
+            "tools": [
+                {"function": {"name": "a", "parameters": {"x-earmark": {"indent": 2}}}},
+                TOOL,
+            ],
+            "tool_choice": "required",
+        },
+        "must be the same for all tools",
+    ),
+    (
+        {
+            "tools": [
+                {"function": {"name": name, "parameters": {"x-earmark": {"indent": 2}}}}
+                for name in "ab"
+            ],
+            "tool_choice": "required",
+        },
+        "how several tools' calls are spaced",
+    ),
+]
+
+
+@pytest.mark.parametrize(("asked", "why"), REFUSED_REQUESTS)
+def test_requests_that_have_no_meaning(llama: Any, asked: Any, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        llama.create_chat_completion(MESSAGES, **asked)
+
+
+def test_formats_that_call_tools_their_own_way_need_a_name() -> None:
+    with installed():
+        llama = models.load(chat_format="chatml-function-calling", n_ctx=1024)
+        with pytest.raises(ValueError, match="can call only a tool that is named"):
+            llama.create_chat_completion(MESSAGES, tools=[TOOL, ADD], tool_choice="required")
+
+
 def test_what_can_not_be_enforced_is_refused(llama: Any) -> None:
     tool = {"type": "function", "function": {"name": "paint", "parameters": REFUSED}}
     for call in (
@@ -158,11 +363,9 @@ def test_what_can_not_be_enforced_is_refused(llama: Any) -> None:
         with pytest.raises(earmark.GrammarError) as caught:
             list(llama.create_chat_completion(MESSAGES, **call))
         assert caught.value.pointer == "/pattern"
-    draw = {"type": "function", "function": {"name": "draw", "parameters": SCHEMA}}
-    with pytest.raises(ValueError, match=r"for one tool, not for \['paint', 'draw'\]"):
-        llama.create_chat_completion(MESSAGES, tools=[TOOL, draw], tool_choice="required")
-    with pytest.raises(ValueError, match=r'needs \{"json_schema"'):
-        llama.create_chat_completion(MESSAGES, response_format={"type": "json_schema"})
+    with pytest.raises(earmark.GrammarError, match="backreference") as caught:
+        llama.create_chat_completion(MESSAGES, tools=[WAIT, tool], tool_choice="required")
+    assert caught.value.pointer == "tool:paint#/pattern"
     # A caller's own grammar is refused at once.
     with pytest.raises(earmark.GrammarError):
         llama_cpp.LlamaGrammar.from_json_schema(json.dumps(REFUSED))
@@ -252,6 +455,18 @@ def test_server_tools(client: Any) -> None:
     assert answer.choices[0].finish_reason == "length"
 
 
+def test_server_one_of_several_tools(client: Any) -> None:
+    options: dict[str, Any] = {"model": "any", "messages": MESSAGES, "max_tokens": 100}
+    options |= {"tools": [TOOL, ADD, WAIT], "tool_choice": "required", "seed": 4}
+    answer = client.chat.completions.create(**options)
+    (call,) = answer.choices[0].message.tool_calls
+    check_call({"name": call.function.name, "arguments": call.function.arguments})
+    deltas = [it.choices[0].delta for it in client.chat.completions.create(stream=True, **options)]
+    calls = [it.tool_calls[0] for it in deltas if it.tool_calls]
+    text = "".join(it.function.arguments for it in calls)
+    assert (calls[0].function.name, text) == (call.function.name, call.function.arguments)
+
+
 def test_server_streams(client: Any) -> None:
     stream = client.chat.completions.create(
         model="any",
@@ -260,11 +475,114 @@ def test_server_streams(client: Any) -> None:
         stream=True,
         response_format={"type": "json_schema", "json_schema": {"name": "p", "schema": SCHEMA}},
     )
-    painted("".join(it.choices[0].delta.content or "" for it in stream))
+    chunks = list(stream)
+    painted("".join(it.choices[0].delta.content or "" for it in chunks))
+    assert chunks[-1].choices[0].earmark == {"complete": True, "finished": True}
 
 
-def test_server_grammar_and_errors(client: Any) -> None:
+def test_server_says_whether_a_text_is_complete(client: Any) -> None:
+    schema = SCHEMA | {"x-earmark": {"whitespace": "compact"}}
+    format_ = {"type": "json_object", "schema": schema}
+    for length, complete in [(3, False), (100, True)]:
+        answer = client.chat.completions.create(
+            model="any", messages=MESSAGES, max_tokens=length, response_format=format_
+        )
+        assert answer.choices[0].earmark == {"complete": complete, "finished": complete}
+        assert complete == (answer.choices[0].message.content[-1:] == "}")
+        answer = client.completions.create(
+            model="any", prompt="a", max_tokens=length, extra_body={"grammar": 'root ::= "b"{20}'}
+        )
+        assert answer.choices[0].earmark == {"complete": complete, "finished": complete}
+
+
+BAD_GRAMMAR = 'root ::= "a" nothing'
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_server_refuses_with_a_reason(client: Any, stream: bool) -> None:
     openai = pytest.importorskip("openai")
+    bad = {"type": "json_schema", "json_schema": {"name": "p", "schema": REFUSED}}
+    tool = {"type": "function", "function": {"name": "paint", "parameters": REFUSED}}
+    for asked, param, why in (
+        ({"response_format": bad}, "/pattern", "backreference"),
+        ({"tools": [tool], "tool_choice": CHOICE}, "/pattern", "backreference"),
+        ({"tools": [tool, ADD], "tool_choice": "required"}, "tool:paint#/pattern", "paint"),
+        ({"tool_choice": "required"}, "tool_choice", "there are no tools"),
+        ({"response_format": {"type": "json_schema"}}, "response_format", "needs"),
+        ({"extra_body": {"grammar": BAD_GRAMMAR}}, None, "nothing"),
+        ({"extra_body": {"grammar": "root ::= <|no_such|>"}}, None, "no_such"),
+    ):
+        with pytest.raises(openai.BadRequestError, match=why) as caught:
+            client.chat.completions.create(
+                model="any", messages=MESSAGES, max_tokens=9, stream=stream, **asked
+            )
+        assert caught.value.param == param
+        assert caught.value.type == "invalid_request_error"
+    with pytest.raises(openai.BadRequestError, match="nothing"):
+        client.completions.create(
+            model="any", prompt="a", stream=stream, extra_body={"grammar": BAD_GRAMMAR}
+        )
+    # The library's own errors, which a stream would lose too.
+    with pytest.raises(openai.BadRequestError, match="maximum context length"):
+        client.completions.create(model="any", prompt="a b" * 2000, stream=stream)
+    # The process lives.
+    test_server_response_format(client)
+
+
+def test_an_error_in_a_stream_is_an_event() -> None:
+    anyio = pytest.importorskip("anyio")
+    from earmark.llama_cpp._http import Completions, Failure
+    from earmark.llama_cpp.server import _telling_errors, refusal
+
+    async def fails(*, inner_send_chan: Any, chunks: int, **_: Any) -> None:
+        async with inner_send_chan:
+            for _ in range(chunks):
+                await inner_send_chan.send({"data": "chunk"})
+            raise earmark.MatchError("no such token")
+
+    class Route:
+        def error_message_wrapper(self, error: Exception, body: Any) -> Any:
+            assert body is None
+            return refusal(error)
+
+    async def stream(scope: Any, _receive: Any, send: Any) -> None:
+        give, take = anyio.create_memory_object_stream(0)
+        fill = partial(
+            _telling_errors(fails),
+            request=SimpleNamespace(scope=scope),
+            inner_send_chan=give,
+            body=None,
+            chunks=scope["chunks"],
+        )
+        headers = [(b"content-type", b"text/event-stream; charset=utf-8")]
+        async with anyio.create_task_group() as tasks, take:
+            tasks.start_soon(fill)
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            async for event in take:
+                await send({"type": "http.response.body", "body": event["data"].encode()})
+            await send({"type": "http.response.body", "body": b""})
+        assert Failure.of(scope).status == 400
+
+    async def run(chunks: int) -> list[Any]:
+        sent: list[Any] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        scope = {"type": "http", "path": "/v1/completions", "chunks": chunks, "route": Route()}
+        await Completions(stream)(scope, send, send)
+        return sent
+
+    start, body = anyio.run(run, 0)
+    assert start["status"] == 400
+    error = json.loads(body["body"])
+    assert error["error"]["message"] == "no such token"
+    start, *bodies, last = (it.get("body", it.get("status")) for it in anyio.run(run, 2))
+    assert (start, bodies[:2], last) == (200, [b"chunk", b"chunk"], b"")
+    assert json.loads(bodies[2]) == error
+
+
+def test_server_grammar(client: Any) -> None:
     answer = client.completions.create(
         model="any",
         prompt="a",
@@ -273,11 +591,3 @@ def test_server_grammar_and_errors(client: Any) -> None:
         extra_body={"grammar": 'root ::= root "b" | "a"'},
     )
     assert re.fullmatch("ab*", answer.choices[0].text)
-    schema = {"type": "json_schema", "json_schema": {"name": "p", "schema": REFUSED}}
-    with pytest.raises(openai.BadRequestError, match="pattern") as caught:
-        client.chat.completions.create(
-            model="any", messages=MESSAGES, max_tokens=9, response_format=schema
-        )
-    assert caught.value.param == "/pattern"
-    # The process lives.
-    test_server_response_format(client)

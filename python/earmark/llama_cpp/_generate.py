@@ -26,7 +26,7 @@ class Generation(Iterator[int]):
 
     Attributes:
         forward_passes: How often the model was run so far, the prompt included.
-        forced: How many of the tokens so far it was not asked for.
+        forced: How many of the tokens given so far it was not asked for.
     """
 
     forward_passes: int
@@ -42,63 +42,73 @@ class Generation(Iterator[int]):
         # What the model has not seen yet, and what the caller has not.
         self._pending = list(tokens)
         self._ready: deque[int] = deque()
+        self._seen: int = llama.n_tokens
+        self._are_forced = False
         self._ended = False
+        self._ends = frozenset(native.matcher().vocabulary.eos_token_ids)
 
     @property
     def matcher(self) -> Matcher:
-        """A matcher in the state after the tokens so far."""
-        return self._native.matcher()
+        """A matcher in the state after the tokens given so far."""
+        matcher = self._native.matcher()
+        matcher.rollback(len(self._ready))
+        return matcher
 
     @property
     def status(self) -> Status:
-        """Whether the tokens so far are a complete text."""
+        """Whether the tokens given so far are a complete text."""
         return status(self.matcher)
 
     def __next__(self) -> int:
-        while not self._ready:
-            if self._ended or self._left <= 0:
-                raise StopIteration
+        if not self._ready and not self._ended and self._left > 0:
             self._force()
-            if not self._ready:
+            if not self._ready and not self._ended:
                 self._sample()
+        if not self._ready:
+            raise StopIteration
         self._left -= 1
+        # Several are ready only where they are forced.
+        self.forced += self._are_forced
         return self._ready.popleft()
 
     def _force(self) -> None:
         """Go on by the tokens about which there is no choice, and by the end if only that is."""
-        matcher = self.matcher
-        ends = matcher.vocabulary.eos_token_ids
-        for token in matcher.forced_tokens()[: self._left]:
+        matcher = self._native.matcher()
+        forced = matcher.forced_tokens()[: self._left]
+        self._are_forced = bool(forced)
+        for token in forced:
             self._sampler.accept(token)
             self._pending.append(token)
             self._ready.append(token)
-            self.forced += 1
-        if not self._ready and set(matcher.allowed_tokens().tolist()) <= set(ends):
-            self._end(ends[0])
+        if forced:
+            return
+        allowed = matcher.allowed_tokens()
+        if 0 < len(allowed) <= len(self._ends) and self._ends.issuperset(allowed.tolist()):
+            self._sampler.accept(int(allowed[0]))
+            self._ended = True
 
     def _sample(self) -> None:
-        if self._ended:
-            return
         llama = self._llama
         check_open(llama)
+        if llama.n_tokens != self._seen:
+            raise RuntimeError(
+                "this generation can't go on: its Llama has been used for something else since; "
+                "take its tokens before the next call, or load the model twice"
+            )
         if llama.n_tokens + len(self._pending) > llama.n_ctx():
             self._ended = True
             return
         if self._pending:
             llama.eval(self._pending)
+            self._seen = llama.n_tokens
             self.forward_passes += 1
             self._pending = []
         token = self._sampler.sample(llama._ctx)
-        if token in self.matcher.vocabulary.eos_token_ids:
+        if token in self._ends:
             self._ended = True
         else:
             self._pending.append(token)
             self._ready.append(token)
-
-    def _end(self, token: int) -> None:
-        if not self.matcher.is_finished:
-            self._sampler.accept(token)
-        self._ended = True
 
 
 def generate(
@@ -107,6 +117,7 @@ def generate(
     grammar: LlamaGrammar | Grammar,
     *,
     max_tokens: int | None = None,
+    seed: int | None = None,
     **sampling: Any,
 ) -> Generation:
     """The tokens of a text of the grammar, forced ones without asking the model.
@@ -115,7 +126,8 @@ def generate(
         llama: A `llama_cpp.Llama`.
         prompt: Text, which is tokenized as `Llama.create_completion` does, or tokens.
         grammar: A `LlamaGrammar` or an `earmark.Grammar`.
-        max_tokens: How many tokens at most. Default: what the context has room for.
+        max_tokens: How many tokens at most, 1 or more. Default: what the context has room for.
+        seed: As for `create_completion`; the `Llama` keeps it. Default: the one that it has.
         sampling: `temp`, `top_k` and what else `Llama.generate` has for sampling.
 
     Returns:
@@ -123,13 +135,19 @@ def generate(
 
     Raises:
         TypeError: `grammar` is none of these.
-        ValueError: The context has no room for the prompt and one token.
+        ValueError: The context has no room for the prompt and one token, or `max_tokens` is
+            less than 1.
+        RuntimeError: While the tokens are asked for: the `Llama` was used for something else.
         VocabularyError: The model is closed, also while the tokens are asked for.
         GrammarError: The grammar names a token that the model does not have.
     """
     if isinstance(grammar, Grammar):
         grammar = LlamaGrammar(grammar)
     check_open(llama)
+    if max_tokens is not None and max_tokens < 1:
+        raise ValueError(
+            f"max_tokens is {max_tokens}; give 1 or more, or None for what the context has room for"
+        )
     tokens: list[int]
     if isinstance(prompt, str | bytes):
         text = prompt.encode() if isinstance(prompt, str) else prompt
@@ -144,6 +162,8 @@ def generate(
             f"the prompt has {len(tokens)} tokens and the context {llama.n_ctx()}; "
             "shorten it or load the model with a larger n_ctx"
         )
+    if seed is not None:
+        llama.set_seed(seed)
     sampler = llama._init_sampler(grammar=grammar, **sampling)
     _rewind(llama, tokens)
     wanted = room if max_tokens is None else min(max_tokens, room)

@@ -20,13 +20,23 @@ class LlamaGrammar(_Theirs):  # type: ignore[misc]
     It never changes and may be used by any number of calls, models and threads. Made by one of
     the `from_…` methods; `verbose` is there because llama-cpp-python has it, and says nothing.
 
+    Args:
+        grammar: An `earmark.Grammar`.
+        _grammar: Or a text in GBNF, as llama-cpp-python has it.
+
     Attributes:
         grammar: The `earmark.Grammar`.
+
+    Raises:
+        TypeError: It is none.
+        GrammarError: The text is malformed or holds what can't be enforced.
     """
 
     grammar: Grammar
 
-    def __init__(self, grammar: Grammar) -> None:
+    def __init__(self, grammar: Grammar | None = None, *, _grammar: str | None = None) -> None:
+        if grammar is None and _grammar is not None:
+            grammar = Grammar.from_gbnf(_grammar)
         if not isinstance(grammar, Grammar):
             raise TypeError(
                 f"LlamaGrammar() takes an earmark.Grammar, not {type(grammar).__qualname__}; "

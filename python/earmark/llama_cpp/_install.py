@@ -7,8 +7,8 @@ What changes, until `uninstall()`:
 - `response_format` and `tools` of chat completions are enforced by earmark. A schema that can't
   be enforced is an error; llama-cpp-python would silently take any JSON instead.
 - `response_format={"type": "json_schema", …}`, as OpenAI spells it, is understood too.
-- `tool_choice="required"` means the only tool; with several it is an error, since nothing would
-  enforce it.
+- `tool_choice="required"` is a call of one of the tools.
+- A schema may have `"x-earmark": {…}`, options of `earmark.Grammar.from_json_schema`.
 """
 
 from __future__ import annotations
@@ -16,56 +16,90 @@ from __future__ import annotations
 from contextlib import contextmanager
 from functools import wraps
 from inspect import signature
+from threading import Lock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from earmark import GrammarError
 from earmark.llama_cpp._grammar import LlamaGrammar
 from earmark.llama_cpp._library import library
+from earmark.llama_cpp._requests import RequestError, checked_request, grammar_of_schema
+from earmark.llama_cpp._tools import call_one_of, only_tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # (object, attribute, what it was) of all that was replaced.
 _replaced: list[tuple[Any, str, Any]] = []
+# Who wants it so: `install()`, and the `with` blocks that have not ended. They change under the
+# lock, and so does what is replaced.
+_for_good = False
+_blocks = 0
+_lock = Lock()
 
 
 def install() -> None:
     """Make llama-cpp-python's own grammars and chat formats use earmark. Twice is once."""
-    if _replaced:
-        return
-    theirs = library("llama_cpp.llama_grammar").LlamaGrammar
-    for name in ("from_string", "from_file", "from_json_schema"):
-        _replace(theirs, name, classmethod(_by_earmark(name)))
-    sampler = library("llama_cpp._internals").LlamaSampler
-    _replace(sampler, "add_grammar", _reading_theirs(sampler.add_grammar))
-    chat_format = library("llama_cpp.llama_chat_format")
-    _replace(chat_format, "_grammar_for_json_schema", _grammar_for_json_schema)
-    _replace(chat_format, "llama_grammar", _chat_grammars(chat_format.llama_grammar))
-    llama = library("llama_cpp.llama").Llama
-    _replace(llama, "create_chat_completion", _chat_completion(llama.create_chat_completion))
+    global _for_good
+    with _lock:
+        _for_good = True
+        _set()
 
 
 def uninstall() -> None:
-    """Give llama-cpp-python its own engine back. Without `install()` it does nothing."""
-    while _replaced:
-        owner, name, before = _replaced.pop()
-        setattr(owner, name, before)
+    """Give llama-cpp-python its own engine back, once no `with installed()` block is left.
+
+    Without `install()` it does nothing.
+    """
+    global _for_good
+    with _lock:
+        _for_good = False
+        _set()
 
 
 @contextmanager
 def installed() -> Iterator[None]:
-    """`install()` for the length of a `with` block; inside another one it changes nothing."""
-    before = bool(_replaced)
-    install()
+    """`install()` for the length of a `with` block, in all threads.
+
+    Blocks may overlap: the last one to end, of any thread, gives llama-cpp-python its own engine
+    back, unless `install()` was called.
+    """
+    global _blocks
+    with _lock:
+        _blocks += 1
+        _set()
     try:
         yield
     finally:
-        if not before:
-            uninstall()
+        with _lock:
+            _blocks -= 1
+            _set()
 
 
-def _replace(owner: Any, name: str, new: Any) -> None:
+def _set() -> None:
+    wanted = _for_good or _blocks > 0
+    if wanted and not _replaced:
+        _replace_all()
+    while _replaced and not wanted:
+        owner, name, before = _replaced.pop()
+        setattr(owner, name, before)
+
+
+def _replace_all() -> None:
+    theirs = library("llama_cpp.llama_grammar").LlamaGrammar
+    sampler = library("llama_cpp._internals").LlamaSampler
+    chat_format = library("llama_cpp.llama_chat_format")
+    llama = library("llama_cpp.llama").Llama
+    for name in ("from_string", "from_file", "from_json_schema"):
+        replace(theirs, name, classmethod(_by_earmark(name)))
+    replace(sampler, "add_grammar", _reading_theirs(sampler.add_grammar))
+    replace(chat_format, "_grammar_for_json_schema", _grammar_for_json_schema)
+    replace(chat_format, "llama_grammar", _chat_grammars(chat_format.llama_grammar))
+    replace(llama, "create_chat_completion", _chat_completion(llama.create_chat_completion))
+
+
+def replace(owner: Any, name: str, new: Any) -> None:
+    """Set an attribute, until `uninstall()`."""
     _replaced.append((owner, name, vars(owner)[name]))
     setattr(owner, name, new)
 
@@ -98,7 +132,7 @@ def _grammar_for_json_schema(
     verbose: bool = False,  # noqa: ARG001
     fallback_to_json: bool = True,  # noqa: ARG001
 ) -> LlamaGrammar:
-    return LlamaGrammar.from_json_schema(schema)
+    return grammar_of_schema(schema)
 
 
 class _Refused(LlamaGrammar):
@@ -107,7 +141,7 @@ class _Refused(LlamaGrammar):
     Chat formats catch every exception of a tool's schema and go on with any JSON.
     """
 
-    def __init__(self, error: GrammarError) -> None:
+    def __init__(self, error: Exception) -> None:
         self._error = error
 
     @property
@@ -126,11 +160,14 @@ class _GrammarOfChat(LlamaGrammar):
 
     @classmethod
     def from_json_schema(
-        cls, json_schema: Any, verbose: bool = True, **options: Any
+        cls,
+        json_schema: Any,
+        verbose: bool = True,  # noqa: ARG003
+        **options: Any,  # noqa: ARG003
     ) -> LlamaGrammar:
         try:
-            return LlamaGrammar.from_json_schema(str(json_schema), verbose, **options)
-        except GrammarError as error:
+            return grammar_of_schema(str(json_schema))
+        except (GrammarError, RequestError) as error:
             return _Refused(error)
 
 
@@ -153,34 +190,12 @@ def _chat_completion(chat: Any) -> Any:
     def complete(*args: Any, **kwargs: Any) -> Any:
         call = parameters.bind(*args, **kwargs)
         given = call.arguments
-        if given.get("response_format") is not None:
-            given["response_format"] = response_format_of_llama_cpp(given["response_format"])
+        given.update(checked_request(given))
         if given.get("tool_choice") == "required":
-            given["tool_choice"] = _required_tool(given.get("tools") or [])
+            tools = given["tools"]
+            if len(tools) > 1:
+                return call_one_of(tools, chat, call)
+            given["tool_choice"] = only_tool(tools)
         return chat(*call.args, **call.kwargs)
 
     return complete
-
-
-def response_format_of_llama_cpp(asked: Any) -> Any:
-    """OpenAI's `json_schema` as llama-cpp-python's `json_object` with a schema."""
-    if asked.get("type") != "json_schema":
-        return asked
-    named = asked.get("json_schema")
-    if not isinstance(named, dict):
-        raise ValueError(
-            'response_format of type "json_schema" needs {"json_schema": {"schema": …}}, '
-            f"not {asked!r}"
-        )
-    schema = named.get("schema")
-    return {"type": "json_object"} | ({} if schema is None else {"schema": schema})
-
-
-def _required_tool(tools: list[Any]) -> Any:
-    names = [tool["function"]["name"] for tool in tools]
-    if len(names) != 1:
-        raise ValueError(
-            f"tool_choice 'required' can be enforced for one tool, not for {names}; name the tool: "
-            '{"type": "function", "function": {"name": …}}'
-        )
-    return {"type": "function", "function": {"name": names[0]}}

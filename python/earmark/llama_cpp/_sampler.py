@@ -12,7 +12,7 @@ from ctypes import POINTER, c_void_p, cast
 from functools import cache, wraps
 from typing import Any
 
-from earmark import Matcher
+from earmark import Grammar, Matcher
 from earmark._earmark import NativeSampler, SamplerInterface
 from earmark.llama_cpp._grammar import LlamaGrammar
 from earmark.llama_cpp._layout import sampler_layout
@@ -24,6 +24,11 @@ _TAUGHT = "_earmark_taught"
 # Samplers that change each logit by itself, as others' presence has no influence on it: they do
 # the same after the grammar, for fewer candidates.
 _AFTER_THE_GRAMMAR = frozenset({b"penalties"})
+
+
+def is_ours(grammar: Any) -> bool:
+    """Whether what a call was given as `grammar=` is earmark's."""
+    return isinstance(grammar, LlamaGrammar | Grammar)
 
 
 def native_sampler(sampler: Any) -> NativeSampler | None:
@@ -75,7 +80,9 @@ def teach() -> None:
     @wraps(add_grammar)
     def add_grammar_(self: Any, model: Any, grammar: Any) -> None:
         if isinstance(grammar, LlamaGrammar):
-            add_matcher(self, Matcher(grammar.grammar, vocabulary(model)))
+            grammar = grammar.grammar
+        if isinstance(grammar, Grammar):
+            add_matcher(self, Matcher(grammar, vocabulary(model)))
         else:
             add_grammar(self, model, grammar)
 

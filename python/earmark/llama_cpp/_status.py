@@ -15,18 +15,18 @@ say nothing. There, llama-cpp-python's finish reason of a tool call is `"tool_ca
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from typing import Any, TypedDict
 
 from earmark import Matcher, MatchError
-from earmark.llama_cpp._grammar import LlamaGrammar
 from earmark.llama_cpp._library import library
-from earmark.llama_cpp._sampler import native_sampler
+from earmark.llama_cpp._sampler import is_ours, native_sampler
 from earmark.llama_cpp._vocabulary import check_open
 
 KEY = "earmark"
 _TAUGHT = "_earmark_taught"
-_ENDINGS = "_earmark_endings"
 
 
 class Status(TypedDict):
@@ -36,10 +36,21 @@ class Status(TypedDict):
     finished: bool
 
 
+Endings = list[tuple[Status, str]]
+
+# What has become of the completions of the chat that runs: their statuses and finish reasons.
+_endings: ContextVar[Endings | None] = ContextVar("earmark_endings", default=None)
+
+
 def status(matcher: Matcher) -> Status:
     """The status of all that a matcher has accepted."""
-    finished = matcher.is_finished
-    return {"complete": finished or matcher.is_accepting, "finished": finished}
+    if matcher.is_finished:
+        return {"complete": True, "finished": True}
+    complete = matcher.is_accepting
+    # The token that ends a text may be one of the grammar's own.
+    last = matcher.accepted()[-1:]
+    ended = bool(last) and last[0] in matcher.vocabulary.eos_token_ids
+    return {"complete": complete, "finished": complete and ended}
 
 
 def status_of_text(matcher: Matcher, text: bytes) -> Status:
@@ -73,49 +84,80 @@ def teach() -> None:
 
     @wraps(complete)
     def complete_(self: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
-        shown = ""
-        constrained = isinstance(kwargs.get("grammar"), LlamaGrammar)
-        responses = complete(self, *args, **kwargs)
-        while True:
-            if constrained:
-                check_open(self)
-            response = next(responses, None)
-            if response is None:
-                return
-            choice = response["choices"][0]
-            shown += choice["text"]
-            reason = choice["finish_reason"]
-            if reason is not None and (native := native_sampler(self._sampler)):
-                prompt = kwargs.get("prompt")
-                # A stream has no echo.
-                if kwargs.get("echo") and not kwargs.get("stream") and isinstance(prompt, str):
-                    shown = shown.removeprefix(prompt)
-                choice[KEY] = status_of_text(native.matcher(), shown.encode())
-                endings = getattr(self, _ENDINGS, None)
-                # A second one says that a chat took several.
-                if endings is not None and len(endings) < 2:
-                    endings.append((choice[KEY], reason))
-            yield response
+        # A stream runs later than its chat's call, maybe after other chats'.
+        return _marked(self, complete(self, *args, **kwargs), kwargs, _endings.get())
 
     @wraps(chat)
     def chat_(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(kwargs.get("grammar"), LlamaGrammar):
+        if is_ours(kwargs.get("grammar")):
             check_open(self)
-        endings: list[tuple[Status, str]] = []
-        setattr(self, _ENDINGS, endings)
-        response = chat(self, *args, **kwargs)
+        endings: Endings = []
+        with _chat(endings):
+            response = chat(self, *args, **kwargs)
         if isinstance(response, dict):
             return _mark(response, endings)
-        if isinstance(response, Iterator):
-            return (_mark(chunk, endings) for chunk in response)
-        return response
+        return _marked_chunks(response, endings) if isinstance(response, Iterator) else response
 
     theirs._create_completion = complete_
     theirs.create_chat_completion = chat_
     setattr(theirs, _TAUGHT, True)
 
 
-def _mark(response: Any, endings: list[tuple[Status, str]]) -> Any:
+def _marked(
+    llama: Any, responses: Iterator[Any], asked: dict[str, Any], endings: Endings | None
+) -> Iterator[Any]:
+    """A completion's responses with the status in the one that has the finish reason."""
+    shown = ""
+    sampler = native = None
+    while True:
+        if native is not None or is_ours(asked.get("grammar")):
+            check_open(llama)
+        if native is not None and llama._sampler is not sampler:
+            raise RuntimeError(
+                "this stream can't go on: its Llama has been used for something else since; "
+                "read a stream to its end before the next call, or load the model twice"
+            )
+        response = next(responses, None)
+        if response is None:
+            return
+        sampler = llama._sampler
+        native = native_sampler(sampler)
+        choice = response["choices"][0]
+        shown += choice["text"]
+        reason = choice["finish_reason"]
+        if reason is not None and native is not None:
+            prompt = asked.get("prompt")
+            # A stream has no echo.
+            if asked.get("echo") and not asked.get("stream") and isinstance(prompt, str):
+                shown = shown.removeprefix(prompt)
+            choice[KEY] = status_of_text(native.matcher(), shown.encode())
+            # A second one says that a chat took several.
+            if endings is not None and len(endings) < 2:
+                endings.append((choice[KEY], reason))
+        yield response
+
+
+@contextmanager
+def _chat(endings: Endings) -> Iterator[None]:
+    """Completions that are asked for in this block are those of one chat."""
+    before = _endings.set(endings)
+    try:
+        yield
+    finally:
+        _endings.reset(before)
+
+
+def _marked_chunks(chunks: Iterator[Any], endings: Endings) -> Iterator[Any]:
+    """A chat's stream with the status; the chat's format may ask for completions in between."""
+    while True:
+        with _chat(endings):
+            chunk = next(chunks, None)
+        if chunk is None:
+            return
+        yield _mark(chunk, endings)
+
+
+def _mark(response: Any, endings: Endings) -> Any:
     """Put the status of the only completion into a chat's response or chunk."""
     if len(endings) != 1 or not response["choices"]:
         return response

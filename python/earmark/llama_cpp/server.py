@@ -1,81 +1,32 @@
 """llama-cpp-python's OpenAI-compatible server, with earmark.
 
 `python -m earmark.llama_cpp.server …` takes the arguments of `python -m llama_cpp.server …`. All
-that `earmark.llama_cpp.install()` says holds; besides, `response_format` may be OpenAI's
-`json_schema`, and a schema or grammar that can't be enforced is answered by status 400.
+that `earmark.llama_cpp.install()` says holds; besides, answers have `choice["earmark"]`, and what
+can't be enforced is answered by status 400, also where a stream was asked for: an error before a
+stream's first chunk is an answer like any other, a later one an event with `error`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
 from functools import wraps
 from typing import Any
 
-from earmark import GrammarError
+from earmark import GrammarError, MatchError
 from earmark.llama_cpp import UnsupportedLlamaCppError, install
-from earmark.llama_cpp._install import _replace, response_format_of_llama_cpp
-
-Message = MutableMapping[str, Any]
-
-
-class ResponseFormats:
-    """ASGI middleware: OpenAI's `response_format`, which the server's own types don't know.
-
-    It reads the body of a chat completion's request, as the server will, and hands on one with
-    llama-cpp-python's spelling. Anything else it leaves as it is.
-    """
-
-    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
-        self._app = app
-
-    async def __call__(
-        self,
-        scope: Message,
-        receive: Callable[[], Awaitable[Message]],
-        send: Callable[[Message], Awaitable[None]],
-    ) -> None:
-        """Handle one connection."""
-        if scope["type"] != "http" or not scope["path"].endswith("/chat/completions"):
-            return await self._app(scope, receive, send)
-        body = b""
-        more = True
-        while more:
-            message = await receive()
-            if message["type"] != "http.request":
-                return None  # The client has gone.
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-        body = _translated(body)
-        headers = [it for it in scope["headers"] if it[0] != b"content-length"]
-        headers.append((b"content-length", str(len(body)).encode()))
-        first = True
-
-        async def again() -> Message:
-            nonlocal first
-            if not first:
-                return await receive()
-            first = False
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        return await self._app({**scope, "headers": headers}, again, send)
-
-
-def _translated(body: bytes) -> bytes:
-    try:
-        request = json.loads(body)
-        format_ = request["response_format"]
-        request["response_format"] = response_format_of_llama_cpp(format_)
-    except (ValueError, TypeError, KeyError, AttributeError):
-        return body  # The server says what is wrong with it.
-    return json.dumps(request).encode()
+from earmark.llama_cpp._http import Completions, Failure
+from earmark.llama_cpp._install import replace
+from earmark.llama_cpp._requests import RequestError
 
 
 def main() -> None:
     """Start the server, as `llama_cpp.server.__main__.main()` does."""
     try:
         import llama_cpp.server.__main__ as theirs
+        import llama_cpp.server.app as routes
+        from fastapi import APIRouter
         from llama_cpp.server.errors import RouteErrorHandler
+        from starlette.middleware import Middleware
     except ImportError as error:
         raise UnsupportedLlamaCppError(
             f"the server can't be started: {error}; pip install 'llama-cpp-python[server]'"
@@ -86,23 +37,75 @@ def main() -> None:
     @wraps(create_app)
     def create(*args: Any, **kwargs: Any) -> Any:
         app = create_app(*args, **kwargs)
-        app.add_middleware(ResponseFormats)
+        # The innermost, so that its answers get what the others add, such as CORS headers.
+        app.user_middleware.append(Middleware(Completions))
         return app
 
     @wraps(word)
     def answer(self: Any, error: Exception, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(error, GrammarError):
-            return 400, {
-                "message": str(error),
-                "type": "invalid_request_error",
-                "param": error.pointer,
-                "code": error.kind,
-            }
-        return word(self, error, *args, **kwargs)
+        return refusal(error) or word(self, error, *args, **kwargs)
 
-    _replace(theirs, "create_app", create)
-    _replace(RouteErrorHandler, "error_message_wrapper", answer)
+    replace(theirs, "create_app", create)
+    replace(routes, "get_event_publisher", _telling_errors(routes.get_event_publisher))
+    replace(routes, "router", _whole_answers(routes.router, APIRouter))
+    replace(RouteErrorHandler, "error_message_wrapper", answer)
     theirs.main()
+
+
+def refusal(error: Exception) -> tuple[int, dict[str, Any]] | None:
+    """Status and text of the answer to a request that can't be met; None for other errors."""
+    kind, param = "invalid_request", None
+    if isinstance(error, GrammarError):
+        kind, param = error.kind, error.pointer
+    elif isinstance(error, RequestError):
+        param = error.param
+    elif not isinstance(error, MatchError):
+        return None
+    return 400, {
+        "message": str(error),
+        "type": "invalid_request_error",
+        "param": param,
+        "code": kind,
+    }
+
+
+def _telling_errors(publish: Any) -> Any:
+    """The task that fills a stream, whose errors the server would write into its log alone."""
+
+    @wraps(publish)
+    async def tell(*, request: Any, inner_send_chan: Any, body: Any, **rest: Any) -> None:
+        # It closes its end of the channel whatever happens; the stream ends with the last one.
+        async with inner_send_chan.clone() as channel:
+            try:
+                await publish(request=request, inner_send_chan=inner_send_chan, body=body, **rest)
+            except Exception as error:
+                status, said = request.scope["route"].error_message_wrapper(error=error, body=body)
+                failure = Failure.of(request.scope)
+                failure.status, failure.body = status, {"error": said}
+                await channel.send({"data": json.dumps(failure.body)})
+
+    return tell
+
+
+def _whole_answers(router: Any, new: Any) -> Any:
+    """The server's routes without the models of completions, which know no `earmark`."""
+    whole = new(route_class=router.route_class)
+    for route in router.routes:
+        if not route.path.endswith("/completions"):
+            whole.routes.append(route)
+            continue
+        whole.add_api_route(
+            route.path,
+            route.endpoint,
+            response_model=None,
+            methods=list(route.methods),
+            dependencies=route.dependencies,
+            tags=route.tags,
+            summary=route.summary,
+            responses=route.responses,
+            include_in_schema=route.include_in_schema,
+        )
+    return whole
 
 
 if __name__ == "__main__":

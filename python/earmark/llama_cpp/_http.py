@@ -1,0 +1,139 @@
+"""ASGI middleware around the server's completions.
+
+In: a chat completion's request as OpenAI has it, which the server's own types don't know all of;
+it reads the body, as the server will, and hands on one that they know. Out: a stream that failed
+before its first chunk, as an answer with the status of the failure. All else it leaves as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from earmark.llama_cpp._requests import RequestError, checked_request
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+_KEY = "earmark.failure"
+
+
+class Failure:
+    """What a stream failed with: the answer's status and body; a status of 0 while it has not."""
+
+    def __init__(self) -> None:
+        self.status = 0
+        self.body: dict[str, Any] = {}
+
+    @classmethod
+    def of(cls, scope: MutableMapping[str, Any]) -> Failure:
+        """That of the connection with this scope."""
+        failure: Failure = scope[_KEY]
+        return failure
+
+
+class Completions:
+    """See the module."""
+
+    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Handle one connection."""
+        if scope["type"] != "http" or not scope["path"].endswith("/completions"):
+            return await self._app(scope, receive, send)
+        failure = Failure()
+        scope = {**scope, _KEY: failure}
+        if scope["path"].endswith("/chat/completions"):
+            body = await _body(receive)
+            if body is None:
+                return None  # The client has gone.
+            try:
+                body = _translated(body)
+            except RequestError as error:
+                said = {
+                    "message": str(error),
+                    "type": "invalid_request_error",
+                    "param": error.param,
+                    "code": "invalid_request",
+                }
+                return await _answer(send, 400, {"error": said})
+            headers = [it for it in scope["headers"] if it[0] != b"content-length"]
+            headers.append((b"content-length", str(len(body)).encode()))
+            scope["headers"] = headers
+            receive = _again(body, receive)
+        return await self._app(scope, receive, _holding_back(send, failure))
+
+
+async def _body(receive: Receive) -> bytes | None:
+    body = b""
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    return body
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    first = True
+
+    async def again() -> Message:
+        nonlocal first
+        if not first:
+            return await receive()
+        first = False
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
+
+
+def _translated(body: bytes) -> bytes:
+    try:
+        request = json.loads(body)
+    except ValueError:
+        return body  # The server says where it is malformed.
+    if not isinstance(request, dict):
+        return body
+    return json.dumps(request | checked_request(request)).encode()
+
+
+def _holding_back(send: Send, failure: Failure) -> Send:
+    """`send` that keeps the beginning of a stream until its first chunk is there."""
+    start: Message | None = None
+    answered = False
+
+    async def held(message: Message) -> None:
+        nonlocal start, answered
+        if answered:
+            return
+        if message["type"] == "http.response.start" and _is_stream(message):
+            start = message
+            return
+        if start is not None:
+            begun, start = start, None
+            if failure.status:
+                answered = True
+                return await _answer(send, failure.status, failure.body)
+            await send(begun)
+        return await send(message)
+
+    return held
+
+
+def _is_stream(start: Message) -> bool:
+    headers = dict(start["headers"])
+    return bool(headers.get(b"content-type", b"").startswith(b"text/event-stream"))
+
+
+async def _answer(send: Send, status: int, said: dict[str, Any]) -> None:
+    body = json.dumps(said).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

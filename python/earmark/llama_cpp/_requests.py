@@ -1,0 +1,151 @@
+"""What a chat completion is asked for, checked, in llama-cpp-python's spelling.
+
+Takes the arguments of `create_chat_completion`, or the members of the JSON that the server gets;
+gives those of them that change. Chat formats rely on what is checked here, and would fail with a
+`KeyError` or take no notice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from earmark import Grammar
+from earmark.llama_cpp._grammar import LlamaGrammar
+
+OPTIONS = "x-earmark"
+# What is the caller's to decide, not that of who writes a request.
+_NOT_OPTIONS = frozenset({"limits", "resources"})
+_NO_PARAMETERS = {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+class RequestError(ValueError):
+    """A chat completion was asked for in a way that has no meaning, or can't be enforced.
+
+    Attributes:
+        param: The argument that it is about.
+    """
+
+    def __init__(self, text: str, param: str) -> None:
+        super().__init__(text)
+        self.param = param
+
+
+def checked_request(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a chat completion that change: `response_format`, `tools`, `functions`.
+
+    Raises:
+        RequestError: One of them, or `tool_choice`, is not what it has to be.
+    """
+    changed: dict[str, Any] = {}
+    if given.get("response_format") is not None:
+        changed["response_format"] = _response_format(given["response_format"])
+    if given.get("functions") is not None:
+        functions = _list(given["functions"], "functions")
+        changed["functions"] = [_function(it, "functions") for it in functions]
+    tools = given.get("tools")
+    if tools is not None:
+        changed["tools"] = tools = [_tool(it) for it in _list(tools, "tools")]
+    choice = given.get("tool_choice")
+    if choice == "required" and not tools:
+        raise RequestError("tool_choice is 'required', but there are no tools", "tool_choice")
+    if isinstance(choice, Mapping):
+        named = choice.get("function")
+        name = named.get("name") if isinstance(named, Mapping) else None
+        if name is None:
+            raise RequestError(
+                f'tool_choice is {{"type": "function", "function": {{"name": …}}}}, not {choice!r}',
+                "tool_choice",
+            )
+        names = [tool["function"]["name"] for tool in tools or changed.get("functions") or []]
+        if name not in names:
+            raise RequestError(
+                f"tool_choice names {name!r}, but the tools are {names}", "tool_choice"
+            )
+    return changed
+
+
+def grammar_of_schema(text: str) -> LlamaGrammar:
+    """The grammar of a schema, which may say how it is to be read.
+
+    Args:
+        text: JSON text.
+
+    Raises:
+        GrammarError: The schema is malformed or can't be enforced.
+        RequestError: The options that it has are none.
+    """
+    return LlamaGrammar.from_json_schema(text, **own_options(text))
+
+
+def own_options(text: str) -> dict[str, Any]:
+    """The options that a schema's text has for `earmark.Grammar.from_json_schema`.
+
+    Raises:
+        RequestError: They are none.
+    """
+    if OPTIONS not in text:
+        return {}
+    try:
+        schema = json.loads(text)
+    except ValueError:
+        return {}  # Who reads the schema says where it is malformed.
+    options = schema.get(OPTIONS, {}) if isinstance(schema, dict) else {}
+    if not isinstance(options, dict):
+        raise RequestError(f"{OPTIONS} is an object of options, not {options!r}", OPTIONS)
+    if refused := sorted(_NOT_OPTIONS & options.keys()):
+        raise RequestError(f"{OPTIONS} can't have {', '.join(refused)}", OPTIONS)
+    if isinstance(options.get("separators"), list):
+        options["separators"] = tuple(options["separators"])
+    try:
+        Grammar.from_json_schema("true", **options)
+    except (TypeError, ValueError) as error:
+        raise RequestError(f"{OPTIONS}: {error}", OPTIONS) from error
+    return options
+
+
+def _response_format(asked: Any) -> Any:
+    """OpenAI's `json_schema` as llama-cpp-python's `json_object` with a schema."""
+    kind = asked.get("type") if isinstance(asked, Mapping) else None
+    if kind not in ("text", "json_object", "json_schema"):
+        raise RequestError(
+            'response_format is {"type": "text"}, {"type": "json_object", "schema": …} or '
+            f'{{"type": "json_schema", "json_schema": {{"schema": …}}}}, not {asked!r}',
+            "response_format",
+        )
+    if kind != "json_schema":
+        return asked
+    named = asked.get("json_schema")
+    if not isinstance(named, Mapping):
+        raise RequestError(
+            'response_format of type "json_schema" needs {"json_schema": {"schema": …}}, '
+            f"not {asked!r}",
+            "response_format",
+        )
+    schema = named.get("schema")
+    return {"type": "json_object"} | ({} if schema is None else {"schema": schema})
+
+
+def _tool(tool: Any) -> dict[str, Any]:
+    if not isinstance(tool, Mapping):
+        raise RequestError(f"a tool is a dict, not {tool!r}", "tools")
+    return {**tool, "function": _function(tool.get("function"), "tools")}
+
+
+def _function(function: Any, param: str) -> dict[str, Any]:
+    """A function with `parameters`; OpenAI takes none for a function without any."""
+    if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
+        raise RequestError(
+            f'a function is {{"name": …, "parameters": …}} in {param}, not {function!r}', param
+        )
+    whole = dict(function)
+    if whole.get("parameters") is None:
+        whole["parameters"] = _NO_PARAMETERS
+    return whole
+
+
+def _list(value: Any, param: str) -> list[Any]:
+    if not isinstance(value, list | tuple):
+        raise RequestError(f"{param} is a list, not {value!r}", param)
+    return list(value)
