@@ -109,10 +109,10 @@ def _holding_back(send: Send, failure: Failure) -> Send:
     async def held(message: Message) -> None:
         nonlocal start, answered
         if answered:
-            return
+            return None
         if message["type"] == "http.response.start" and _is_stream(message):
             start = message
-            return
+            return None
         if start is not None:
             begun, start = start, None
             if failure.status:

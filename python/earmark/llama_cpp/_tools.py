@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from inspect import BoundArguments
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from earmark.llama_cpp._grammar import LlamaGrammar
 from earmark.llama_cpp._requests import OPTIONS, RequestError, own_options
 from earmark.llama_cpp._status import KEY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from inspect import BoundArguments
 
 # They have their own way to write calls, for the tool that they are told or that the model wants.
 _OWN_WAY = frozenset({"functionary", "functionary-v1", "functionary-v2", "chatml-function-calling"})
