@@ -32,18 +32,19 @@ __all__ = ["Sequence", "Sequences"]
 class Sequence:
     """A row: its matcher (None where there is no grammar), and how many tokens that has read."""
 
-    __slots__ = ("length", "matcher", "read")
+    __slots__ = ("ended", "length", "matcher", "read")
 
     def __init__(self, matcher: Matcher | None) -> None:
         self.matcher = matcher
         self.read = 0
+        self.ended = False
         self.length = 0
         """How many tokens there are; those not read are padding, or refused."""
 
     def fork(self) -> Sequence:
         """Another row that goes on from here."""
         copy = Sequence(None if self.matcher is None else self.matcher.fork())
-        copy.read, copy.length = self.read, self.length
+        copy.read, copy.ended, copy.length = self.read, self.ended, self.length
         return copy
 
     def follow(self, tokens: Ids, kept: int) -> None:
@@ -54,13 +55,20 @@ class Sequence:
         if self.read > kept:
             self.matcher.rollback(self.read - kept)
             self.read = kept
-        while self.read < len(tokens) and self.matcher.try_accept(tokens[self.read]):
+        ends = self.matcher.vocabulary.eos_token_ids
+        self.ended = self.read > 0 and int(tokens[self.read - 1]) in ends
+        while self.read < len(tokens) and not self.ended:
+            token = int(tokens[self.read])
+            if not self.matcher.try_accept(token):
+                break
             self.read += 1
+            # Also one that the grammar names ends the row for `generate()`.
+            self.ended = token in ends
 
     @property
     def is_finished(self) -> bool:
-        """Whether the text has ended; tokens behind its end are padding."""
-        return self.matcher is not None and self.matcher.is_finished
+        """Whether a token that ends the text came; tokens behind it are padding."""
+        return self.ended
 
     @property
     def is_refused(self) -> bool:

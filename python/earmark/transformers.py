@@ -149,8 +149,7 @@ class GrammarLogitsProcessor(LogitsProcessor):
         Args:
             input_ids: The tokens of each row so far, prompt included: integers of shape
                 `(rows, length)`.
-            scores: Of shape `(rows, columns)`, any floating type, on any device. They may have
-                more columns than the vocabulary has tokens.
+            scores: Of shape `(rows, vocabulary.width)`, any floating type, on any device.
 
         Returns:
             The scores, minus infinity where the grammar does not allow the token. A row that has
@@ -159,12 +158,20 @@ class GrammarLogitsProcessor(LogitsProcessor):
         Raises:
             MatchError: A token that the grammar does not allow was put into a row, or none of
                 those that it allows is left in the scores, since another processor forbids them.
-            ValueError: The grammars don't fit the number of rows, or the vocabulary the scores.
+            ValueError: The grammars don't fit the number of rows, or the vocabulary's width the
+                scores: it is not the model's.
         """
         if input_ids.ndim != 2 or scores.ndim != 2 or len(input_ids) != len(scores):
             raise ValueError(
                 f"input_ids of shape {tuple(input_ids.shape)} and scores of shape "
                 f"{tuple(scores.shape)} don't fit: they are (rows, length) and (rows, columns)"
+            )
+        columns, width = scores.shape[1], self.vocabulary.width
+        if columns != width:
+            raise ValueError(
+                f"the scores have {columns} columns, but the vocabulary {width} tokens: it is "
+                "another model's, or does not know the model's width; make it by "
+                "vocabulary_of(tokenizer, model)"
             )
         drafting = self._is_draft(input_ids)
         rows = self._sequences.follow(input_ids.detach().cpu().numpy())
@@ -223,8 +230,7 @@ class GrammarLogitsProcessor(LogitsProcessor):
     def _end(self, scores: torch.Tensor) -> None:
         """Leaves a row nothing but to end, at no cost: what comes behind its end is padding."""
         scores.fill_(float("-inf"))
-        ends = [token for token in self.vocabulary.eos_token_ids if token < len(scores)]
-        scores[ends] = 0.0
+        scores[list(self.vocabulary.eos_token_ids)] = 0.0
 
     def _is_draft(self, input_ids: torch.Tensor) -> bool:
         """Whether these are tokens of a draft that assisted generation looks at one by one.
@@ -243,8 +249,11 @@ class GrammarLogitsProcessor(LogitsProcessor):
 def _status(row: Sequence) -> Status | None:
     if row.matcher is None:
         return None
-    may_end = row.matcher.is_accepting and not row.is_refused
-    return {"complete": row.is_finished or may_end, "finished": row.is_finished}
+    if row.matcher.is_finished:
+        return {"complete": True, "finished": True}
+    # The token that ended the row may be one of the grammar's own, and not its last one.
+    complete = row.matcher.is_accepting and not row.is_refused
+    return {"complete": complete, "finished": complete and row.is_finished}
 
 
 def _refusal(number: int, row: Sequence, input_ids: Any, vocabulary: Vocabulary) -> str:

@@ -404,6 +404,24 @@ def test_embeddings_instead_of_a_prompt() -> None:
         assert all(ORACLES[0][1](text) for text in answers(found, {"input_ids": found[:, :0]}))
 
 
+@pytest.mark.parametrize("beams", [1, 3])
+def test_a_grammar_that_names_the_end(beams: int) -> None:
+    """A row that the grammar's own end has ended is padded while others go on."""
+    named = Grammar.from_gbnf('root ::= "yes" <|endoftext|>')
+    further = Grammar.from_gbnf('root ::= "no" <|endoftext|> "!"')
+    processor = GrammarLogitsProcessor([named, DATE, further], vocabulary())
+    inputs = encode(PROMPTS[:3])
+    found = generate(processor, inputs, Noise(3), num_beams=beams, max_new_tokens=30)
+    yes, date, no = answers(found, inputs)
+    assert (yes, no) == ("yes", "no")
+    assert ORACLES[0][1](date)
+    assert processor.statuses(found) == [
+        {"complete": True, "finished": True},
+        {"complete": True, "finished": True},
+        {"complete": False, "finished": False},
+    ]
+
+
 def test_the_ends_are_those_of_the_generation_config() -> None:
     other = tiny(1)
     other.generation_config.eos_token_id = [11, EOS]
@@ -491,6 +509,11 @@ def test_a_forced_token_is_an_error() -> None:
             "2 grammars",
         ),
         (lambda: GrammarLogitsProcessor(DATE, vocabulary())(*rows(1, 9)), ValueError, "columns"),
+        (
+            lambda: GrammarLogitsProcessor(DATE, vocabulary_of(tokenizer()))(*rows(1)),
+            ValueError,
+            r"50304 columns, but the vocabulary 50257 tokens: .*vocabulary_of\(tokenizer, model\)",
+        ),
         (
             lambda: GrammarLogitsProcessor(DATE, vocabulary())(rows(1)[0], rows(2)[1]),
             ValueError,
