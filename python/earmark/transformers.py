@@ -39,7 +39,7 @@ else:
         from transformers import LogitsProcessor, __version__
     except ImportError as error:
         raise ImportError(
-            "earmark.transformers needs transformers and torch: pip install 'earmark[transformers]'"
+            "earmark.transformers needs transformers and torch: pip install 'transformers>=5' torch"
         ) from error
     # Up to 4 there is diverse beam search, which shows a processor its groups one by one: they
     # can't be told from new calls.

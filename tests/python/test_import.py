@@ -28,7 +28,7 @@ def test_import_is_lazy() -> None:
 @pytest.mark.parametrize(
     ("module", "message"),
     [
-        ("None", "pip install 'earmark[transformers]'"),
+        ("None", "pip install 'transformers>=5' torch"),
         ("SimpleNamespace(LogitsProcessor=object, __version__='4.57.1')", "not 4.57.1"),
     ],
 )
@@ -54,7 +54,7 @@ def test_llama_cpp_that_is_missing_or_too_old() -> None:
     missing = run(NO_LLAMA_CPP.format(prepare="sys.modules['llama_cpp'] = None"))
     assert missing.startswith("UnsupportedLlamaCppError ")
     assert "needs llama-cpp-python" in missing
-    assert "pip install 'earmark[llama-cpp]'" in missing
+    assert "pip install 'llama-cpp-python>=0.3.7'" in missing
     old = """
 for name in ("llama_cpp", "llama_cpp.llama_grammar"):
     sys.modules[name] = ModuleType(name)

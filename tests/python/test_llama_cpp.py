@@ -326,8 +326,10 @@ def test_a_token_forced_in_that_the_grammar_refuses(llama: Any) -> None:
     assert native.matcher().accepted() == [a]
 
 
-def test_a_sampler_for_another_model(llama: Any) -> None:
-    other = earmark.Vocabulary([b"a", b"b", b""], eos_token_ids=2)
+@pytest.mark.parametrize("size", [3, 100_000])
+def test_a_sampler_for_another_model(llama: Any, size: int) -> None:
+    tokens = [b"a", b"b", *(b"b%d" % number for number in range(3, size)), b""]
+    other = earmark.Vocabulary(tokens, eos_token_ids=size - 1)
     sampler = llama._init_sampler(temp=0.0)
     add_matcher(sampler, earmark.Matcher(earmark.Grammar.from_regex("ab"), other))
     llama.reset()

@@ -264,6 +264,13 @@ def test_a_candidate_always_stays() -> None:
     assert native.candidates(wide) == list(wide)
     with pytest.raises(earmark.MatchError, match=r"token id 299 .* the model that it was made for"):
         native.handle.check()
+    # Another model's tokens, though some of them would be allowed; and not if they are cut.
+    assert native.candidates(range(256)) == list(range(256))
+    with pytest.raises(earmark.MatchError, match=r"256 tokens of another model.* has 257"):
+        native.handle.check()
+    assert native.candidates(range(1, 257)) == [ord("n"), ord("y")]
+    assert native.candidates(range(200)) == [ord("n"), ord("y")]
+    native.handle.check()
     assert native.candidates([]) == []
     nothing = Candidates(None, 0, -1, False)
     native.table.apply(native.pointer, pointer(nothing))

@@ -1,7 +1,7 @@
 //! llama.cpp's candidates: an array of tokens with their logits, and which of them are kept.
 //!
 //! `llama_token_data_array` and `llama_token_data` of `llama.h`. Python has checked that the
-//! installed library's definition begins like these (`earmark/llama_cpp/layout.py`).
+//! installed library's definition begins like these (`earmark/llama_cpp/_layout.py`).
 
 use std::ops::Range;
 
@@ -34,14 +34,14 @@ pub(super) struct CandidateArray {
 ///
 /// PERF: 123,000 of 128,256 allowed: 140 µs to move them, as long as all samplers after it take.
 pub(super) fn keep(candidates: &mut [Candidate], mask: &[u32], width: usize) -> usize {
-    let allowed: usize = mask.iter().map(|word| word.count_ones() as usize).sum();
-    let most = allowed * 4 >= width * 3;
-    if candidates.len() == width && in_order(candidates, mask, most) {
-        if most {
-            forbid(candidates, mask);
-            return candidates.len();
+    if candidates.len() == width {
+        if allows_most(mask) {
+            if forbid(candidates, mask) {
+                return candidates.len();
+            }
+        } else if in_order(candidates, mask) {
+            return keep_runs(candidates, mask);
         }
-        return keep_runs(candidates, mask);
     }
     let mut kept = 0;
     for index in 0..candidates.len() {
@@ -54,31 +54,45 @@ pub(super) fn keep(candidates: &mut [Candidate], mask: &[u32], width: usize) -> 
     kept
 }
 
-/// Whether the allowed candidates are those at the numbers that the mask allows.
-///
-/// There are as many candidates as ids, so that each id is there once. If each allowed token is
-/// the candidate with its own number, then no other candidate is allowed; if each forbidden one
-/// is, then all others are. With `most` allowed, the forbidden ones are looked at.
-fn in_order(candidates: &[Candidate], mask: &[u32], most: bool) -> bool {
-    let flip = if most { u32::MAX } else { 0 };
-    mask.iter().zip(candidates.chunks(32)).zip((0usize..).step_by(32)).all(
-        |((&word, chunk), at)| {
-            // Behind the last candidate there are bits but no tokens.
-            let own = |bit: usize, id: i32| usize::try_from(id) == Ok(at + bit);
-            ones(word ^ flip).all(|bit| chunk.get(bit).is_none_or(|it| own(bit, it.id)))
-        },
-    )
+/// Whether the candidates are all tokens of a vocabulary, each at the place of its id: an array
+/// that no sampler has sorted or cut yet. Some few may be so by chance, which says nothing.
+pub(super) fn is_untouched(candidates: &[Candidate]) -> bool {
+    candidates.len() >= 256 && (0i32..).zip(candidates).all(|(id, candidate)| candidate.id == id)
 }
 
-/// Gives the candidates at the numbers that the mask forbids a probability of 0.
-fn forbid(candidates: &mut [Candidate], mask: &[u32]) {
-    for (&word, chunk) in mask.iter().zip(candidates.chunks_mut(32)) {
-        for bit in ones(!word) {
-            if let Some(candidate) = chunk.get_mut(bit) {
-                candidate.logit = f32::NEG_INFINITY;
+/// Whether three quarters are allowed, judged by 512 words that lie evenly.
+fn allows_most(mask: &[u32]) -> bool {
+    let step = mask.len() / 512 + 1;
+    let words = mask.iter().step_by(step);
+    let allowed: usize = words.clone().map(|word| word.count_ones() as usize).sum();
+    allowed * 4 >= words.len() * 32 * 3
+}
+
+/// Whether the allowed candidates are those at the numbers that the mask allows.
+///
+/// There are as many candidates as ids, so that each id is there once: if each allowed token is
+/// the candidate with its own number, then no other candidate is allowed.
+fn in_order(candidates: &[Candidate], mask: &[u32]) -> bool {
+    places(mask).all(|at| candidates.get(at).is_none_or(|it| usize::try_from(it.id) == Ok(at)))
+}
+
+/// Gives the candidates that the mask forbids a probability of 0, if they are at the numbers that
+/// it forbids, and so the allowed ones at the others. If not, some forbidden ones may have it.
+fn forbid(candidates: &mut [Candidate], mask: &[u32]) -> bool {
+    for (&word, start) in mask.iter().zip((0..).step_by(32)) {
+        let mut rest = !word;
+        while rest != 0 {
+            let at = start + rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            // Behind the last candidate there are bits but no tokens.
+            let Some(candidate) = candidates.get_mut(at) else { break };
+            if usize::try_from(candidate.id) != Ok(at) {
+                return false;
             }
+            candidate.logit = f32::NEG_INFINITY;
         }
     }
+    true
 }
 
 /// [`keep`] where the allowed candidates are at the numbers that the mask allows.
@@ -119,12 +133,14 @@ fn is_allowed(mask: &[u32], id: i32) -> bool {
     word.is_some_and(|word| word >> (id & 31) & 1 == 1)
 }
 
-/// The positions of the bits that are 1.
-fn ones(word: u32) -> impl Iterator<Item = usize> {
-    let mut rest = word;
-    std::iter::from_fn(move || {
-        let bit = rest.trailing_zeros();
-        rest &= rest.wrapping_sub(1);
-        (bit < 32).then_some(bit as usize)
+/// The numbers of the bits that are 1.
+fn places(mask: &[u32]) -> impl Iterator<Item = usize> {
+    mask.iter().zip((0..).step_by(32)).flat_map(|(&word, start)| {
+        let mut rest = word;
+        std::iter::from_fn(move || {
+            let bit = rest.trailing_zeros() as usize;
+            rest &= rest.wrapping_sub(1);
+            (bit < 32).then_some(start + bit)
+        })
     })
 }

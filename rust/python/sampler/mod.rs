@@ -102,6 +102,10 @@ impl From<Failure> for PyErr {
                  is the sampler used with the model that it was made for?",
                 width.saturating_sub(1)
             )),
+            Failure::SmallerVocabulary { candidates, width } => match_error(format!(
+                "the candidates are the {candidates} tokens of another model: the grammar's \
+                 vocabulary has {width}; use the sampler with the model that it was made for"
+            )),
             Failure::NoCandidate { candidates, allowed } => match_error(format!(
                 "none of the {candidates} candidates is one of the {allowed} allowed tokens: \
                  a sampler before the grammar has dropped them; put the grammar first"

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::candidates::{CandidateArray, keep};
+use super::candidates::{CandidateArray, is_untouched, keep};
 use super::interface::{Functions, Init, Interface, RawSampler};
 use crate::error::MatchError;
 use crate::matcher::Matcher;
@@ -36,8 +36,10 @@ pub(super) struct State {
 pub(super) enum Failure {
     /// A token that was not allowed was accepted.
     Refused(MatchError),
-    /// The candidates are not those of the vocabulary.
+    /// A token that the vocabulary has not.
     OtherVocabulary { token: i32, width: usize },
+    /// The candidates are all tokens of a smaller vocabulary.
+    SmallerVocabulary { candidates: usize, width: usize },
     /// No candidate is allowed.
     NoCandidate { candidates: usize, allowed: usize },
     /// A bug.
@@ -72,6 +74,10 @@ impl State {
         let last = candidates[candidates.len() - 1].id;
         if candidates.len() > width || usize::try_from(last).map_or(true, |last| last >= width) {
             self.fail(Failure::OtherVocabulary { token: last, width });
+            return;
+        }
+        if candidates.len() < width && is_untouched(candidates) {
+            self.fail(Failure::SmallerVocabulary { candidates: candidates.len(), width });
             return;
         }
         if self.matcher.is_finished() {
