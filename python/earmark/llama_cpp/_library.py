@@ -6,7 +6,9 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-NEEDED = "earmark.llama_cpp needs llama-cpp-python 0.3.7 or later: pip install 'llama-cpp-python>=0.3.7'"
+NEEDED = (
+    "earmark.llama_cpp needs llama-cpp-python 0.3.7 or later: pip install 'llama-cpp-python>=0.3.7'"
+)
 
 
 class UnsupportedLlamaCppError(ImportError):
