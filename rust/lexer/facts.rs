@@ -2,6 +2,7 @@
 
 use super::identity::Identity;
 use super::node::{Node, RegexSet, UNBOUNDED};
+use super::starts::{Start, StartId};
 use crate::byteset::ByteSet;
 use crate::index::RegexId;
 
@@ -11,13 +12,11 @@ use crate::index::RegexId;
 pub(super) struct Facts {
     /// A hash of the structure: the same in every set of expressions.
     identity: u128,
-    /// The bytes its texts start with; maybe more if not `exact`.
-    first: ByteSet,
-    /// The least bytes of intervals whose bytes have the same derivative.
-    cuts: ByteSet,
+    /// How its texts start; exactly so if `exact`.
+    start: StartId,
     /// Whether the empty text belongs to it.
     nullable: bool,
-    /// Whether its texts start with every byte of `first`.
+    /// Whether its texts start with every byte that they are said to start with.
     exact: bool,
     /// Whether it repeats nothing: its texts are few or short.
     finite: bool,
@@ -37,8 +36,7 @@ impl Facts {
     /// Those of an expression that is one byte or so, but for the bytes.
     const LEAF: Self = Self {
         identity: 0,
-        first: ByteSet::EMPTY,
-        cuts: ByteSet::EMPTY,
+        start: StartId::NONE,
         nullable: false,
         exact: true,
         finite: true,
@@ -50,6 +48,13 @@ impl Facts {
     };
 }
 
+/// How the texts of a new node start.
+enum Found {
+    /// As those of a part.
+    Known(StartId),
+    New(Start),
+}
+
 impl RegexSet {
     /// Whether the empty text belongs to an expression.
     #[inline]
@@ -57,11 +62,16 @@ impl RegexSet {
         self.facts[id].nullable
     }
 
+    #[inline]
+    fn start(&self, id: RegexId) -> &Start {
+        self.starts.get(self.facts[id].start)
+    }
+
     /// The bytes that texts of an expression start with, and maybe more unless
     /// [`Self::is_first_exact`].
     #[inline]
     pub fn first(&self, id: RegexId) -> &ByteSet {
-        &self.facts[id].first
+        &self.start(id).first
     }
 
     /// Whether texts start with every byte of [`Self::first`]: it is not known where an
@@ -75,7 +85,7 @@ impl RegexSet {
     /// 0 may be left out.
     #[inline]
     pub(super) fn cuts(&self, id: RegexId) -> &ByteSet {
-        &self.facts[id].cuts
+        &self.start(id).cuts
     }
 
     /// No text of the expression has fewer bytes.
@@ -117,18 +127,25 @@ impl RegexSet {
     }
 
     /// What is known of a node whose parts are known.
-    pub(super) fn facts_of(&self, node: &Node) -> Facts {
+    pub(super) fn facts_of(&mut self, node: &Node) -> Facts {
+        let (facts, start) = self.find_facts(node);
+        let start = match start {
+            Found::Known(start) => start,
+            Found::New(start) => self.starts.add(start),
+        };
+        Facts { start, ..facts }
+    }
+
+    fn find_facts(&self, node: &Node) -> (Facts, Found) {
         let leaf = Facts { identity: self.hash(node), ..Facts::LEAF };
         match node {
-            Node::Dead => Facts { least: u32::MAX, ..leaf },
-            Node::Epsilon => Facts { nullable: true, ..leaf },
-            Node::Bytes(set) => Facts { first: *set, cuts: set.cuts(), least: 1, ..leaf },
+            Node::Dead => (Facts { least: u32::MAX, ..leaf }, Found::New(Start::NONE)),
+            Node::Epsilon => (Facts { nullable: true, ..leaf }, Found::New(Start::NONE)),
+            Node::Bytes(set) => (Facts { least: 1, ..leaf }, Found::New(Start::with(*set))),
             &Node::Literal(text, tail) => {
                 let tail = &self.facts[tail];
                 let first: ByteSet = self.texts.get(text)[..1].iter().copied().collect();
-                Facts {
-                    first,
-                    cuts: first.cuts(),
+                let facts = Facts {
                     finite: tail.finite,
                     infinite: tail.infinite,
                     meets: tail.meets,
@@ -136,14 +153,18 @@ impl RegexSet {
                     depth: tail.depth.max(1),
                     least: tail.least.saturating_add(text.len()),
                     ..leaf
-                }
+                };
+                (facts, Found::New(Start::with(first)))
             }
             &Node::Concat(head, tail) => {
+                let start = if self.is_nullable(head) {
+                    Found::New(self.start(head).or(self.start(tail)))
+                } else {
+                    Found::Known(self.facts[head].start)
+                };
                 let (head, tail) = (&self.facts[head], &self.facts[tail]);
                 let through = head.nullable;
-                Facts {
-                    first: if through { head.first.union(&tail.first) } else { head.first },
-                    cuts: if through { head.cuts.union(&tail.cuts) } else { head.cuts },
+                let facts = Facts {
                     nullable: through && tail.nullable,
                     exact: head.exact && (!through || tail.exact),
                     finite: head.finite && tail.finite,
@@ -153,13 +174,14 @@ impl RegexSet {
                     depth: tail.depth.max(head.depth + 1),
                     least: head.least.saturating_add(tail.least),
                     ..leaf
-                }
+                };
+                (facts, start)
             }
             Node::Or(parts) => {
                 let mut facts = Facts { least: u32::MAX, ..leaf };
+                let mut start = Start::NONE;
                 for part in parts.iter().map(|&part| &self.facts[part]) {
-                    facts.first = facts.first.union(&part.first);
-                    facts.cuts = facts.cuts.union(&part.cuts);
+                    start = start.or(self.starts.get(part.start));
                     facts.nullable |= part.nullable;
                     facts.exact &= part.exact;
                     facts.finite &= part.finite;
@@ -169,12 +191,12 @@ impl RegexSet {
                     facts.depth = facts.depth.max(part.depth + 1);
                     facts.least = facts.least.min(part.least);
                 }
-                facts
+                (facts, Found::New(start))
             }
             &Node::Repeat(part, min, max) => {
                 let part = &self.facts[part];
                 let bound = if max == UNBOUNDED { min } else { max };
-                Facts {
+                let facts = Facts {
                     nullable: min == 0,
                     finite: max == 1 && part.finite,
                     // Another text than the empty one is repeated: none is if that is a surmise.
@@ -184,13 +206,13 @@ impl RegexSet {
                     least: part.least.saturating_mul(min),
                     identity: leaf.identity,
                     ..*part
-                }
+                };
+                (facts, Found::Known(part.start))
             }
             Node::And(meet) => {
                 let none = &self.facts[meet.none];
+                let mut start = Start { first: self.first_of(meet), cuts: *self.cuts(meet.none) };
                 let mut facts = Facts {
-                    first: self.first_of(meet),
-                    cuts: none.cuts,
                     nullable: self.accepts(meet),
                     exact: false,
                     finite: false,
@@ -199,33 +221,35 @@ impl RegexSet {
                     ..leaf
                 };
                 for part in meet.all.iter().map(|&part| &self.facts[part]) {
-                    facts.cuts = facts.cuts.union(&part.cuts);
+                    start.cuts = start.cuts.union(&self.starts.get(part.start).cuts);
                     facts.finite |= part.finite;
                     facts.largest_count = facts.largest_count.max(part.largest_count);
                     facts.depth = facts.depth.max(part.depth + 1);
                     facts.least = facts.least.max(part.least);
                 }
-                facts
+                (facts, Found::New(start))
             }
             &Node::State { automaton, state } => {
-                Facts { identity: leaf.identity, ..self.state_facts(automaton, state) }
+                let (facts, start) = self.state_facts(automaton, state);
+                (Facts { identity: leaf.identity, ..facts }, Found::New(start))
             }
         }
     }
 
-    fn state_facts(&self, automaton: u32, state: u32) -> Facts {
+    fn state_facts(&self, automaton: u32, state: u32) -> (Facts, Start) {
         let state = self.automata.state(automaton, state);
         let mut facts =
             Facts { nullable: state.accepts, exact: true, finite: false, ..Facts::LEAF };
         facts.least = u32::from(!state.accepts);
+        let mut start = Start::NONE;
         for &(low, high, _) in &state.edges {
-            facts.first.insert_range(low, high);
-            facts.cuts.insert(low);
+            start.first.insert_range(low, high);
+            start.cuts.insert(low);
             if let Some(next) = high.checked_add(1) {
-                facts.cuts.insert(next);
+                start.cuts.insert(next);
             }
         }
-        facts
+        (facts, start)
     }
 
     fn hash(&self, node: &Node) -> u128 {

@@ -25,6 +25,7 @@ mod meet;
 mod node;
 mod search;
 mod shape;
+mod starts;
 mod units;
 mod utf8;
 mod words;

@@ -12,6 +12,7 @@ use super::lengths::Lengths;
 use super::literal::{Text, Texts};
 use super::meet::Meet;
 use super::search::Limits;
+use super::starts::Starts;
 use super::units::Units;
 use crate::byteset::ByteSet;
 use crate::index::RegexId;
@@ -59,6 +60,7 @@ pub struct RegexSet {
     /// All others.
     known: HashTable<RegexId>,
     pub(super) texts: Texts,
+    pub(super) starts: Starts,
     pub(super) automata: Automata,
     /// Derivatives that are known, by the least byte with the same one.
     pub(super) memo: FxHashMap<(RegexId, u8), RegexId>,
@@ -83,6 +85,7 @@ impl Default for RegexSet {
             known_shared: Arc::default(),
             known: HashTable::new(),
             texts: Texts::default(),
+            starts: Starts::default(),
             automata: Automata::default(),
             memo: FxHashMap::default(),
             dead: FxHashSet::default(),
@@ -114,6 +117,7 @@ impl RegexSet {
     pub fn memory_bytes(&self) -> usize {
         self.nodes.own_len() * (size_of::<Node>() + size_of::<Facts>() + 16)
             + self.texts.bytes().len()
+            + self.starts.memory_bytes()
             + self.memo.capacity() * 16
             + self.dead.capacity() * 48
             + self.ways.capacity() * 16
@@ -292,7 +296,8 @@ impl RegexSet {
         if let Node::And(meet) = &node {
             self.takes_meets_away |= self.has_meets(meet.none);
         }
-        self.facts.push(self.facts_of(&node));
+        let facts = self.facts_of(&node);
+        self.facts.push(facts);
         let id = self.nodes.push(node);
         let (nodes, texts) = (&self.nodes, &self.texts);
         self.known.insert_unique(hash, id, |&id| hash_of(&nodes[id], texts));
