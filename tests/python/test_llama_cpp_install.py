@@ -531,8 +531,8 @@ def test_server_refuses_with_a_reason(client: Any, stream: bool) -> None:
 
 def test_an_error_in_a_stream_is_an_event() -> None:
     anyio = pytest.importorskip("anyio")
-    from earmark.llama_cpp._http import Completions, Failure
-    from earmark.llama_cpp.server import _telling_errors, refusal
+    from earmark.llama_cpp._http import Completions, Failure, refusal
+    from earmark.llama_cpp.server import _telling_errors
 
     async def fails(*, inner_send_chan: Any, chunks: int, **_: Any) -> None:
         async with inner_send_chan:

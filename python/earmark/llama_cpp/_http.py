@@ -11,11 +11,13 @@ import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from earmark import GrammarError, MatchError
 from earmark.llama_cpp._requests import RequestError, checked_request
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+Said = dict[str, str | None]
 _KEY = "earmark.failure"
 
 
@@ -52,18 +54,25 @@ class Completions:
             try:
                 body = _translated(body)
             except RequestError as error:
-                said = {
-                    "message": str(error),
-                    "type": "invalid_request_error",
-                    "param": error.param,
-                    "code": "invalid_request",
-                }
-                return await _answer(send, 400, {"error": said})
+                return await _answer(send, 400, {"error": _said(error, error.param)})
             headers = [it for it in scope["headers"] if it[0] != b"content-length"]
             headers.append((b"content-length", str(len(body)).encode()))
             scope["headers"] = headers
             receive = _again(body, receive)
         return await self._app(scope, receive, _holding_back(send, failure))
+
+
+def refusal(error: Exception) -> tuple[int, Said] | None:
+    """Status and text of the answer to a request that can't be met; None for other errors."""
+    if isinstance(error, GrammarError):
+        return 400, _said(error, error.pointer, error.kind)
+    if isinstance(error, RequestError):
+        return 400, _said(error, error.param)
+    return (400, _said(error)) if isinstance(error, MatchError) else None
+
+
+def _said(error: Exception, param: str | None = None, code: str = "invalid_request") -> Said:
+    return {"message": str(error), "type": "invalid_request_error", "param": param, "code": code}
 
 
 async def _body(receive: Receive) -> bytes | None:

@@ -12,11 +12,9 @@ import json
 from functools import wraps
 from typing import Any
 
-from earmark import GrammarError, MatchError
 from earmark.llama_cpp import UnsupportedLlamaCppError, install
-from earmark.llama_cpp._http import Completions, Failure
+from earmark.llama_cpp._http import Completions, Failure, refusal
 from earmark.llama_cpp._install import replace
-from earmark.llama_cpp._requests import RequestError
 
 
 def main() -> None:
@@ -50,23 +48,6 @@ def main() -> None:
     replace(routes, "router", _whole_answers(routes.router, APIRouter))
     replace(RouteErrorHandler, "error_message_wrapper", answer)
     theirs.main()
-
-
-def refusal(error: Exception) -> tuple[int, dict[str, Any]] | None:
-    """Status and text of the answer to a request that can't be met; None for other errors."""
-    kind, param = "invalid_request", None
-    if isinstance(error, GrammarError):
-        kind, param = error.kind, error.pointer
-    elif isinstance(error, RequestError):
-        param = error.param
-    elif not isinstance(error, MatchError):
-        return None
-    return 400, {
-        "message": str(error),
-        "type": "invalid_request_error",
-        "param": param,
-        "code": kind,
-    }
 
 
 def _telling_errors(publish: Any) -> Any:
