@@ -19,9 +19,9 @@ use super::engine::{Cache, EngineOptions};
 use super::set::{Collector, Mask};
 use crate::byteset::ByteSet;
 use crate::index::{Id, NodeId, RegexId, StateId};
-use crate::lexer;
 use crate::recogniser::{Recogniser, Scan};
 use crate::split::closure;
+use crate::split::descent::{Descent, Way};
 use crate::split::walk::{Everything, Found, Shortcuts, walk, walk_narrow};
 use crate::split::{self, Crossing, Split, TokenSet};
 use crate::vocab::Vocabulary;
@@ -31,9 +31,7 @@ use crate::vocab::trie::Trie;
 
 /// Subtrees with at most this many tokens are walked at once.
 const SMALL: usize = 16;
-/// A scan that goes on with at most this many tokens is narrow.
-const NARROW_TOKENS: usize = 64;
-/// A scan that goes on with at most this many bytes is narrow.
+/// What goes on with at most this many bytes steps down remainders.
 const NARROW_BYTES: usize = 2;
 /// A scan is scattered only if it goes on with at least this many bytes, and only over this many
 /// tokens.
@@ -134,36 +132,23 @@ impl Allow<'_> {
         if below == 0 {
             return true;
         }
-        if below <= SMALL {
-            self.read_scan(scan, &vocabulary.trie, node, level);
+        if let Way::Narrow(descent) = self.way(scan.rest, at) {
+            self.descend(scan, &descent, level);
             return true;
         }
-        if depth >= MAX_DEPTH {
-            return false;
-        }
-        if self.is_narrow(scan.rest, node) {
-            self.step_down(scan, at, level);
-            return true;
-        }
-        !self.is_scattered(scan.rest, node) && self.allow_by_split(scan, at, level)
+        depth < MAX_DEPTH
+            && !self.is_scattered(scan.rest, node)
+            && self.allow_by_split(scan, at, level)
     }
 
-    /// Whether a lexer state can go on with few tokens below a node only.
-    fn is_narrow(&mut self, state: RegexId, node: NodeId) -> bool {
-        if self.cache.recogniser.lexer().first(state).len() <= NARROW_BYTES {
-            return true;
+    fn way(&mut self, state: RegexId, at: (NodeId, u32)) -> Way {
+        if let Some(known) = self.cache.ways.get(&(state, at.0)) {
+            return known.clone();
         }
-        if let Some(&known) = self.cache.narrow.get(&(state, node)) {
-            return known;
-        }
-        let trie = &self.vocabulary.trie;
-        let mut tokens = 0;
-        trie.children_in(node, self.cache.recogniser.lexer().first(state), |child| {
-            tokens += trie.count(child);
-        });
-        let narrow = tokens <= NARROW_TOKENS;
-        self.cache.narrow.insert((state, node), narrow);
-        narrow
+        let way = Way::find(self.vocabulary, self.cache.recogniser.lexer_mut(), state, at);
+        self.cache.way_bytes += way.memory_bytes();
+        self.cache.ways.insert((state, at.0), way.clone());
+        way
     }
 
     /// Whether a lexer state goes on with many bytes but ends soon after each, as a single character
@@ -183,37 +168,33 @@ impl Allow<'_> {
         (closure.atoms.count_ones() as usize) < bytes / 8
     }
 
-    /// Steps over each byte below a node and goes on from there.
+    /// Adds what a narrow scan allows.
     ///
     /// PERF: lexeme by lexeme, not with the recogniser, whose states along every name that may come
     /// next would have to be made: masks of 600 JSON schemas took 5.1 µs in the mean, 4.5 with this.
-    fn step_down(&mut self, scan: Scan, (node, depth): (NodeId, u32), level: u32) {
-        let trie = &self.vocabulary.trie;
-        let first = *self.cache.recogniser.lexer().first(scan.rest);
-        let mut together: Vec<(Scan, NodeId)> = Vec::new();
-        trie.children_in(node, &first, |child| {
-            let rest = self.cache.recogniser.lexer_mut().step(scan.rest, trie.byte(child));
-            if rest == lexer::DEAD {
-                return;
+    fn descend(&mut self, scan: Scan, descent: &Descent, level: u32) {
+        self.out.add_list(&descent.tokens);
+        if !descent.ends.is_empty() {
+            let row = self.cache.recogniser.after(scan);
+            let next = self.cache.recogniser.state_at(row);
+            for &end in &descent.ends {
+                if self.vocabulary.trie.count_below(end.0) <= SMALL {
+                    self.read(next, &self.vocabulary.trie, end.0, level + 1);
+                } else {
+                    self.allow(next, end, level + 1);
+                }
             }
-            self.out.add_list(trie.tokens_at(child));
-            if trie.is_leaf(child) {
-                return;
-            }
-            let at = (child, depth + 1);
-            if self.cache.recogniser.lexer().accepts(rest) {
-                let row = self.cache.recogniser.after(scan);
-                let next = self.cache.recogniser.state_at(row);
-                self.allow(next, at, level + 1);
-            }
+        }
+        let mut together: Vec<(Scan, (NodeId, u32))> = Vec::new();
+        for &(rest, at) in &descent.wide {
             let scan = Scan { rest, ..scan };
-            if rest != lexer::EPSILON && !self.allow_scan(scan, at, level) {
-                together.push((scan, child));
+            if !self.allow_scan(scan, at, level) {
+                together.push((scan, at));
             }
-        });
-        for (scan, child) in together {
+        }
+        for (scan, at) in together {
             let state = self.cache.recogniser.state_of(&[scan]);
-            self.walk_state(state, (child, depth + 1));
+            self.walk_state(state, at);
         }
     }
 
@@ -417,9 +398,7 @@ impl Allow<'_> {
                 if let Some(split) = split {
                     return split;
                 }
-            } else if at.0 == Trie::ROOT
-                && let Some(split) = split::of_counted(self.vocabulary, lexer, state)
-            {
+            } else if let Some(split) = split::of_counted(self.vocabulary, lexer, at, state) {
                 return split;
             }
         }

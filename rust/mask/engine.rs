@@ -15,6 +15,7 @@ use crate::grammar::{TokenRef, TokenTerminal};
 use crate::index::{Id, NodeId, RegexId, StateId, TokenId};
 use crate::recogniser::Recogniser;
 use crate::split::closure::Closure;
+use crate::split::descent::Way;
 use crate::split::{Closures, Crossing, Split};
 use crate::vocab::Vocabulary;
 use crate::vocab::bits::TokenBits;
@@ -59,8 +60,9 @@ pub(crate) struct Cache {
     pub(crate) generation: u64,
     pub(crate) recogniser: Recogniser,
     masks: KnownMasks,
-    /// Whether a lexer state can go on with few tokens below a node only.
-    pub(super) narrow: FxHashMap<(RegexId, NodeId), bool>,
+    /// What narrow lexer states go on with below nodes, and which are not narrow.
+    pub(super) ways: FxHashMap<(RegexId, NodeId), Way>,
+    pub(super) way_bytes: usize,
     /// The splits used here, by this grammar's names for lexer states.
     pub(super) splits: FxHashMap<(RegexId, NodeId), Arc<Split>>,
     /// The splits of crossings' remainders, by the crossing's address.
@@ -79,7 +81,8 @@ impl Cache {
             generation,
             recogniser: Recogniser::new(grammar),
             masks: KnownMasks::default(),
-            narrow: FxHashMap::default(),
+            ways: FxHashMap::default(),
+            way_bytes: 0,
             splits: FxHashMap::default(),
             remainder_splits: FxHashMap::default(),
             lexer_closures: Closures::default(),
@@ -92,7 +95,8 @@ impl Cache {
     fn memory_bytes(&self) -> usize {
         self.recogniser.memory_bytes()
             + self.masks.memory_bytes()
-            + (self.narrow.capacity() + self.splits.capacity() + self.remainder_splits.capacity())
+            + self.way_bytes
+            + (self.ways.capacity() + self.splits.capacity() + self.remainder_splits.capacity())
                 * 32
             + (self.lexer_closures.capacity() + self.state_closures.capacity()) * 32
     }
@@ -106,7 +110,8 @@ impl Cache {
     /// second time, and names of splits.
     fn forget(&mut self) {
         self.masks.forget();
-        self.narrow = FxHashMap::default();
+        self.ways = FxHashMap::default();
+        self.way_bytes = 0;
         self.splits = FxHashMap::default();
         self.remainder_splits = FxHashMap::default();
         self.lexer_closures = Closures::default();

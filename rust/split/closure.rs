@@ -47,7 +47,10 @@ pub(crate) fn find_if_worth<M: ByteMachine>(
 
 /// The closure of a state that is alive.
 pub fn find<M: ByteMachine>(machine: &mut M, start: M::State) -> Closure {
-    let mut atoms: Vec<Atom> = Atom::all();
+    if machine.ends_soon(start) {
+        return Closure::default();
+    }
+    let mut atoms = Atom::all();
     let mut targets = Vec::new();
     atoms.retain(|atom| atom.targets(machine, start, &mut targets));
     let mut others: Vec<M::State> = targets.into_iter().filter(|&state| state != start).collect();
@@ -143,16 +146,16 @@ fn is_prefix_free(lexer: &mut Lexer, start: RegexId) -> bool {
 }
 
 enum Atom {
-    Ascii(Atoms, Vec<u8>),
+    Ascii(Atoms, &'static [u8]),
     /// A group of [`CHARACTERS`].
     Characters(usize),
 }
 
 impl Atom {
     fn all() -> Vec<Self> {
-        let ascii = ascii_groups().map(|(bit, bytes)| Self::Ascii(bit, bytes.collect()));
+        let ascii = ascii_groups().filter(|(_, bytes)| !bytes.is_empty());
         ascii
-            .filter(|atom| !matches!(atom, Self::Ascii(_, bytes) if bytes.is_empty()))
+            .map(|(bit, bytes)| Self::Ascii(bit, bytes))
             .chain((0..CHARACTERS.len()).map(Self::Characters))
             .collect()
     }

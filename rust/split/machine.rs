@@ -21,6 +21,9 @@ pub trait ByteMachine {
     /// The class of a byte: bytes of one class lead to the same state from everywhere.
     fn class(&self, byte: u8) -> u8;
 
+    /// Whether no state after a state can be come back to, as far as that is known.
+    fn ends_soon(&self, state: Self::State) -> bool;
+
     /// Whether what the machine matches may end in a state.
     fn accepts(&self, state: Self::State) -> bool;
 }
@@ -37,6 +40,10 @@ impl ByteMachine for Lexer {
     #[inline]
     fn class(&self, byte: u8) -> u8 {
         Self::class(self, byte)
+    }
+
+    fn ends_soon(&self, state: RegexId) -> bool {
+        self.regexes().is_finite(state)
     }
 
     #[inline]
@@ -57,6 +64,10 @@ impl ByteMachine for Recogniser {
     #[inline]
     fn class(&self, byte: u8) -> u8 {
         self.lexer().class(byte)
+    }
+
+    fn ends_soon(&self, _: StateId) -> bool {
+        false
     }
 
     #[inline]

@@ -9,6 +9,7 @@
 pub mod closure;
 mod counts;
 mod crossing;
+pub mod descent;
 pub mod machine;
 mod recent;
 mod store;
@@ -32,12 +33,14 @@ use crate::vocab::trie::Trie;
 use closure::{Closure, Units};
 use counts::Counts;
 use store::Countable;
-use walk::{End, Everything, Found, Shortcuts, Visit, walk, walk_nodes};
+use walk::{End, Everything, Found, Shortcuts, Visit, walk, walk_few, walk_nodes};
 
 /// If more tokens than this are to be read one by one, the whole trie is walked.
 const MAX_READ: usize = 16_000;
 /// Where no more tokens than this can go on, they are walked.
-const FEW_TOKENS: usize = 1_000;
+const FEW_TOKENS: usize = 2_000;
+/// The most nodes that are walked straight, without asking what could be skipped.
+const MAX_FEW: usize = 4_000;
 /// The most steps to find out what exceptions change.
 const MAX_DIFFERENCES: usize = 4_000;
 /// Sets that lack more than this of others have bits of their own.
@@ -204,6 +207,11 @@ impl Split {
                     return split;
                 }
             }
+            if closure.atoms == 0
+                && let Some(split) = Self::of_few(vocabulary, lexer, root, state)
+            {
+                return split;
+            }
             if closure.atoms == 0 {
                 closure = closure_of(lexer, state, u32::MAX, usize::MAX);
             }
@@ -260,6 +268,36 @@ impl Split {
         let overlap = if closure.accepts { closure } else { Closure::default() };
         let inside = TokenSet::of_bits(bits, vocabulary);
         Some(Self { inside, overlap, ends: Ends::new(trie, ends, closure.accepts) })
+    }
+
+    /// The split of the tokens below `root`, if few of them are alive.
+    fn of_few(
+        vocabulary: &Vocabulary,
+        lexer: &mut Lexer,
+        root: (NodeId, u32),
+        state: RegexId,
+    ) -> Option<Self> {
+        let trie = &vocabulary.trie;
+        let mut alive: Vec<TokenId> = Vec::new();
+        let mut ends = Vec::new();
+        let start = (state, ());
+        walk_few(
+            lexer,
+            trie,
+            root,
+            start,
+            MAX_FEW,
+            |_, (), _| (),
+            |lexer, visit| {
+                alive.extend_from_slice(trie.tokens_at(visit.node));
+                if !trie.is_leaf(visit.node) && lexer.accepts(visit.state.0) {
+                    ends.push((visit.node, visit.depth));
+                }
+            },
+        )?;
+        let count = alive.len();
+        let inside = TokenSet::new(alive.into_iter(), count, vocabulary, None);
+        Some(Self { inside, overlap: Closure::default(), ends: Ends::new(trie, ends, false) })
     }
 
     /// The split of all tokens from `state`, made of this one, which is that of a state that goes on
@@ -500,22 +538,30 @@ fn starts_many(trie: &Trie, bytes: &ByteSet) -> bool {
     count > FEW_TOKENS
 }
 
-/// The split of all tokens from `state`, as one of many that differ in the bounds of a repetition;
-/// `None` where there are no such.
-pub fn of_counted(vocabulary: &Vocabulary, lexer: &mut Lexer, state: RegexId) -> Option<Split> {
-    if !starts_many(&vocabulary.trie, lexer.first(state)) {
+/// The split of the tokens below `root` from `state`, as one of many that differ in the bounds of a
+/// repetition; `None` where there are no such.
+pub fn of_counted(
+    vocabulary: &Vocabulary,
+    lexer: &mut Lexer,
+    root: (NodeId, u32),
+    state: RegexId,
+) -> Option<Split> {
+    let is_whole = root.0 == Trie::ROOT;
+    if is_whole && !starts_many(&vocabulary.trie, lexer.first(state)) {
         return None;
     }
     let counted = lexer.regexes_mut().counted(state)?;
     let identity = lexer.regexes().identity(counted.whole);
-    let known = vocabulary.splits.counts(identity);
+    let known = vocabulary.splits.counts(identity, root.0);
     let counts = known.unwrap_or_else(|| {
         let units = units(vocabulary, lexer, counted.part);
-        let counts = match Counts::find(vocabulary, lexer, counted, units) {
-            Some(counts) => Countable::Yes(Arc::new(counts)),
-            None => Countable::No,
+        let counts = if is_whole {
+            Counts::find(vocabulary, lexer, counted, units)
+        } else {
+            Counts::find_below(vocabulary, lexer, root, counted, units)
         };
-        vocabulary.splits.insert_counts(identity, counts.clone());
+        let counts = counts.map_or(Countable::No, |counts| Countable::Yes(Arc::new(counts)));
+        vocabulary.splits.insert_counts(identity, root.0, counts.clone());
         counts
     });
     match counts {

@@ -29,7 +29,7 @@ const ENTRY: usize = 64;
 pub struct SplitStore {
     splits: Recent<(u128, NodeId), Arc<Split>>,
     units: Recent<u128, Units>,
-    counts: Recent<u128, Countable>,
+    counts: Recent<(u128, NodeId), Countable>,
     /// Bytes used since the turn, and those of the turn before that were not used since.
     now: AtomicUsize,
     before: AtomicUsize,
@@ -92,14 +92,14 @@ impl SplitStore {
         self.units.insert(identity, units);
     }
 
-    /// The counts of an expression without bounds, if they are known.
-    pub(super) fn counts(&self, identity: u128) -> Option<Countable> {
-        self.counts.get(&identity, |counts| self.again(counts.memory_bytes()))
+    /// The counts of an expression without bounds below a node, if they are known.
+    pub(super) fn counts(&self, identity: u128, node: NodeId) -> Option<Countable> {
+        self.counts.get(&(identity, node), |counts| self.again(counts.memory_bytes()))
     }
 
-    pub(super) fn insert_counts(&self, identity: u128, counts: Countable) {
+    pub(super) fn insert_counts(&self, identity: u128, node: NodeId, counts: Countable) {
         self.make_room(counts.memory_bytes());
-        self.counts.insert(identity, counts);
+        self.counts.insert((identity, node), counts);
     }
 
     /// Counts an entry that is to come, behind a new turn if it is time for one.

@@ -178,7 +178,50 @@ pub fn walk_narrow(
     }
 }
 
-/// A node that [`walk_nodes`] comes to.
+/// Walks the tokens below `root`, which few are alive of, from each node straight to the children
+/// that its state goes on with; `None` if more than `most` nodes are alive. Each state has
+/// something with it, of which `step` gives the next.
+///
+/// PERF: a walk past all children, asking for closures where many tokens are below, took 30 to 280
+/// µs for the names, numbers and dates that may come next, however few tokens these begin.
+pub fn walk_few<T: Copy>(
+    lexer: &mut Lexer,
+    trie: &Trie,
+    root: (NodeId, u32),
+    start: (RegexId, T),
+    most: usize,
+    step: impl Fn(RegexId, T, u8) -> T,
+    mut visit: impl FnMut(&Lexer, Visit<(RegexId, T)>),
+) -> Option<()> {
+    let mut open = vec![(root.0, root.1, start)];
+    let mut alive = 0;
+    while let Some((node, depth, state)) = open.pop() {
+        if node != root.0 {
+            visit(lexer, Visit { node, depth, state, listed: true });
+        }
+        if trie.is_leaf(node) {
+            continue;
+        }
+        let before = open.len();
+        let first = *lexer.first(state.0);
+        trie.children_in(node, &first, |child| {
+            let byte = trie.byte(child);
+            let next = lexer.step(state.0, byte);
+            if !is_dead(next) {
+                open.push((child, depth + 1, (next, step(state.0, state.1, byte))));
+            }
+        });
+        alive += open.len() - before;
+        if alive > most {
+            return None;
+        }
+        // The first child comes first.
+        open[before..].reverse();
+    }
+    Some(())
+}
+
+/// A node that [`walk_nodes`] or [`walk_few`] comes to.
 #[derive(Clone, Copy, Debug)]
 pub struct Visit<S> {
     /// The node.

@@ -122,10 +122,37 @@ pub fn bytes_of_atoms(atoms: Atoms) -> ByteSet {
     (0..=0xff).filter(|&byte| atoms_with_byte(byte) & atoms != 0).collect()
 }
 
+/// The ASCII bytes in the order of their atoms, and where those of each atom begin.
+static ASCII_GROUPS: ([u8; 128], [u8; FIRST_CHARACTER as usize + 1]) = ascii_by_atom();
+
+const fn ascii_by_atom() -> ([u8; 128], [u8; FIRST_CHARACTER as usize + 1]) {
+    let atoms = ascii_atoms();
+    let mut bytes = [0; 128];
+    let mut starts = [0; FIRST_CHARACTER as usize + 1];
+    let mut count = 0;
+    let mut atom = 0;
+    while atom < FIRST_CHARACTER as usize {
+        let mut byte = 0;
+        while byte < 128 {
+            if atoms[byte] as usize == atom {
+                bytes[count] = byte as u8;
+                count += 1;
+            }
+            byte += 1;
+        }
+        atom += 1;
+        starts[atom] = count as u8;
+    }
+    (bytes, starts)
+}
+
 /// The ASCII atoms with their bytes.
-pub fn ascii_groups() -> impl Iterator<Item = (Atoms, impl Iterator<Item = u8>)> {
-    (0..FIRST_CHARACTER)
-        .map(|atom| (1 << atom, (0..128u8).filter(move |&b| u32::from(ASCII[b as usize]) == atom)))
+pub fn ascii_groups() -> impl Iterator<Item = (Atoms, &'static [u8])> {
+    let (bytes, starts) = &ASCII_GROUPS;
+    starts
+        .windows(2)
+        .enumerate()
+        .map(|(atom, range)| (1 << atom, &bytes[usize::from(range[0])..usize::from(range[1])]))
 }
 
 /// The atom of a group of [`CHARACTERS`].
@@ -344,7 +371,7 @@ mod tests {
     fn each_ascii_byte_has_one_atom() {
         let mut seen = [0; 128];
         for (_, bytes) in ascii_groups() {
-            for byte in bytes {
+            for &byte in bytes {
                 seen[byte as usize] += 1;
             }
         }
