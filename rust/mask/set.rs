@@ -110,7 +110,10 @@ impl Collector {
             bases.iter().any(|base| base.inside.contains_as_bits(token))
         };
         if self.bits.is_none() && self.bases.len() <= MAX_BASES && self.list.len() <= 4 * limit {
-            self.list.retain(|&token| !known(&self.bases, token));
+            // Few of them are in the bases too, and writing them twice does no harm.
+            if self.list.len() > limit && !self.bases.is_empty() {
+                self.list.retain(|&token| !known(&self.bases, token));
+            }
             if self.list.len() <= limit {
                 let mut without: Vec<TokenId> = Vec::new();
                 for base in &self.bases {

@@ -25,10 +25,12 @@ use crate::vocab::trie::Trie;
 pub(super) struct Counts {
     /// The atoms that are one repetition each.
     atoms: Atoms,
-    /// Other tokens that stay alive.
+    /// Other tokens that stay alive, in ascending order.
     tokens: Vec<(TokenId, Count)>,
     /// The nodes where the lexeme may end.
     ends: Vec<(End, u32)>,
+    /// All tokens that stay alive where there are no bounds; not kept if they are all in `tokens`.
+    unbounded: TokenSet,
     /// Those within some bounds.
     bounded: RwLock<FxHashMap<(u32, u32), Arc<Ends>>>,
 }
@@ -94,6 +96,10 @@ impl Counts {
         for visit in visits {
             counts.note(trie, lexer, visit);
         }
+        counts.tokens.sort_unstable_by_key(|&(token, _)| token);
+        let mut bits = vocabulary.atoms.tokens_within(units.atoms);
+        counts.tokens.iter().for_each(|&(token, _)| bits.insert(token));
+        counts.unbounded = TokenSet::of_bits(bits, vocabulary);
         Some(counts)
     }
 
@@ -123,7 +129,13 @@ impl Counts {
     }
 
     fn new(atoms: Atoms) -> Self {
-        Self { atoms, tokens: Vec::new(), ends: Vec::new(), bounded: RwLock::default() }
+        Self {
+            atoms,
+            tokens: Vec::new(),
+            ends: Vec::new(),
+            unbounded: TokenSet::List(Box::default()),
+            bounded: RwLock::default(),
+        }
     }
 
     fn note(&mut self, trie: &Trie, lexer: &Lexer, visit: Visit<(RegexId, Count)>) {
@@ -141,20 +153,35 @@ impl Counts {
 
     /// The split for some bounds.
     pub(super) fn split(&self, vocabulary: &Vocabulary, min: u32, max: Option<u32>) -> Split {
-        let fits = |&(token, count): &(TokenId, Count)| count.fits(min, max).then_some(token);
-        let tokens = self.tokens.iter().filter_map(fits);
         let inside = if self.atoms == 0 {
-            TokenSet::new(tokens, self.tokens.len(), vocabulary, None)
+            let fits = self.tokens.iter().filter(|(_, count)| count.fits(min, max));
+            let count = fits.clone().count();
+            TokenSet::new(fits.map(|&(token, _)| token), count, vocabulary, None)
         } else {
-            let mut bits = vocabulary.atoms.tokens_within(self.atoms);
-            if let Some(max) = max {
-                vocabulary.characters.keep_up_to(&mut bits, max);
-            }
-            tokens.for_each(|token| bits.insert(token));
-            TokenSet::of_bits(bits, vocabulary)
+            self.inside(vocabulary, min, max)
         };
         let ends = self.ends(vocabulary, min, max);
         Split { inside, overlap: Closure::default(), ends }
+    }
+
+    /// PERF: bits of their own for each of the bounds took 150,000 instructions, and the memory.
+    fn inside(&self, vocabulary: &Vocabulary, min: u32, max: Option<u32>) -> TokenSet {
+        let unfit = self.tokens.iter().filter(|(_, count)| !count.fits(min, max));
+        let mut unfit: Vec<TokenId> = unfit.map(|&(token, _)| token).collect();
+        let is_counted = |token| self.tokens.binary_search_by_key(&token, |&(id, _)| id).is_ok();
+        if let Some(max) = max {
+            let Some(longer) = vocabulary.characters.longer_than(max) else {
+                let mut bits = vocabulary.atoms.tokens_within(self.atoms);
+                vocabulary.characters.keep_up_to(&mut bits, max);
+                let fits = self.tokens.iter().filter(|(_, count)| count.fits(min, Some(max)));
+                fits.for_each(|&(token, _)| bits.insert(token));
+                return TokenSet::of_bits(bits, vocabulary);
+            };
+            unfit.extend(
+                longer.filter(|&token| self.unbounded.contains(token) && !is_counted(token)),
+            );
+        }
+        self.unbounded.less(&unfit)
     }
 
     /// The ends within some bounds; bounds that make no difference lead to the same ones.
@@ -173,6 +200,7 @@ impl Counts {
     /// Bytes of memory held.
     pub(super) fn memory_bytes(&self) -> usize {
         size_of::<Self>()
+            + self.unbounded.memory_bytes()
             + self.tokens.capacity() * size_of::<(TokenId, Count)>()
             + self.ends.capacity() * size_of::<(End, u32)>()
     }

@@ -87,6 +87,14 @@ impl TokenSet {
         }
     }
 
+    /// Whether a token is in the set.
+    fn contains(&self, token: TokenId) -> bool {
+        match self {
+            Self::List(list) => list.contains(&token),
+            Self::Bits { .. } => self.contains_as_bits(token),
+        }
+    }
+
     /// Whether a token is one of a large set.
     pub fn contains_as_bits(&self, token: TokenId) -> bool {
         match self {

@@ -38,15 +38,17 @@ impl CharacterCounts {
         Self { up_to, longer }
     }
 
+    /// The tokens of more than `most` characters, if few are of so many.
+    pub fn longer_than(&self, most: u32) -> Option<impl Iterator<Item = TokenId>> {
+        let longer = self.longer.iter().take_while(move |&&(count, _)| count > most);
+        (most as usize >= FEW).then_some(longer.map(|&(_, id)| id))
+    }
+
     /// Takes the tokens of more than `most` characters out of a set of tokens that are UTF-8.
     pub fn keep_up_to(&self, tokens: &mut TokenBits, most: u32) {
         match self.up_to.get(most as usize) {
             Some(few) => tokens.intersect(few),
-            None => self
-                .longer
-                .iter()
-                .take_while(|&&(count, _)| count > most)
-                .for_each(|&(_, id)| tokens.remove(id)),
+            None => self.longer_than(most).into_iter().flatten().for_each(|id| tokens.remove(id)),
         }
     }
 
