@@ -10,6 +10,8 @@ use crate::vocab::trie::Trie;
 
 /// Room for more tokens than this is given back.
 const MAX_ROOM: usize = 1 << 14;
+/// Lists up to this long are copied.
+const SHORT: usize = 64;
 /// More splits than this are united when the mask is made, not when it is written.
 const MAX_BASES: usize = 3;
 
@@ -43,6 +45,9 @@ impl Mask {
         }
         for &token in &self.without {
             bits::remove(out, token);
+        }
+        for base in &self.bases {
+            base.inside.listed().iter().for_each(|&token| bits::insert(out, token));
         }
         for &token in &self.list {
             bits::insert(out, token);
@@ -92,9 +97,11 @@ impl Collector {
 
     pub(super) fn add_split(&mut self, split: &Arc<Split>) {
         match &split.inside {
-            TokenSet::List(list) => self.add_list(list),
-            TokenSet::Bits { .. } if self.bases.iter().any(|base| Arc::ptr_eq(base, split)) => {}
-            TokenSet::Bits { .. } => self.bases.push(Arc::clone(split)),
+            TokenSet::List(list) if list.len() <= SHORT || self.bases.len() >= MAX_BASES => {
+                self.add_list(list);
+            }
+            _ if self.bases.iter().any(|base| Arc::ptr_eq(base, split)) => {}
+            _ => self.bases.push(Arc::clone(split)),
         }
     }
 
@@ -127,7 +134,10 @@ impl Collector {
         }
         let mut own = self.bits.unwrap_or_else(|| TokenBits::new(vocabulary.width()));
         for base in &self.bases {
-            let TokenSet::Bits { bits, without } = &base.inside else { continue };
+            let TokenSet::Bits { bits, without } = &base.inside else {
+                self.list.extend(base.inside.listed());
+                continue;
+            };
             let absent: Vec<TokenId> =
                 without.iter().copied().filter(|&token| !own.contains(token)).collect();
             own.union(bits);

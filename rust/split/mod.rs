@@ -36,13 +36,15 @@ use store::Countable;
 use walk::{End, Everything, Found, Shortcuts, Visit, walk, walk_few, walk_nodes};
 
 /// If more tokens than this are to be read one by one, the whole trie is walked.
-const MAX_READ: usize = 16_000;
+const MAX_READ: usize = 48_000;
 /// Where no more tokens than this can go on, they are walked.
 const FEW_TOKENS: usize = 2_000;
 /// The most nodes that are walked straight, without asking what could be skipped.
 const MAX_FEW: usize = 4_000;
 /// The most steps to find out what exceptions change.
 const MAX_DIFFERENCES: usize = 4_000;
+/// Exceptions that begin with more bytes than this may begin anywhere.
+const MAX_DIFFERING: usize = 128;
 /// Sets that lack more than this of others have bits of their own.
 const MAX_WITHOUT: usize = 256;
 
@@ -92,6 +94,14 @@ impl TokenSet {
         match self {
             Self::List(list) => list.contains(&token),
             Self::Bits { .. } => self.contains_as_bits(token),
+        }
+    }
+
+    /// The tokens of a small set.
+    pub fn listed(&self) -> &[TokenId] {
+        match self {
+            Self::List(list) => list,
+            Self::Bits { .. } => &[],
         }
     }
 
@@ -206,22 +216,32 @@ impl Split {
         let mut base = None;
         let mut overlap = Closure::default();
         if shortcuts {
+            let whole = root.0 == Trie::ROOT;
             let mut closure = Closure::default();
-            if root.0 == Trie::ROOT && starts_many(trie, lexer.first(state)) {
+            if whole && starts_many(trie, lexer.first(state)) {
                 closure = steady(vocabulary, lexer, state);
                 if closure.atoms != 0
-                    && let Some(split) = Self::of_others(vocabulary, lexer, state, closure)
+                    && let Some(split) = Self::of_others(vocabulary, lexer, state, &[closure])
                 {
                     return split;
                 }
             }
-            if closure.atoms == 0
-                && let Some(split) = Self::of_few(vocabulary, lexer, root, state)
-            {
-                return split;
-            }
             if closure.atoms == 0 {
+                if let Some(split) = Self::of_few(vocabulary, lexer, root, state) {
+                    return split;
+                }
                 closure = closure_of(lexer, state, u32::MAX, usize::MAX);
+                if whole && closure.atoms != 0 {
+                    let mut closures = vec![closure];
+                    let mut split = Self::of_others(vocabulary, lexer, state, &closures);
+                    if split.is_none() && !closure.accepts {
+                        closures.extend(closure::find_others(lexer, state, closure));
+                        split = Self::of_others(vocabulary, lexer, state, &closures);
+                    }
+                    if let Some(split) = split {
+                        return split;
+                    }
+                }
             }
             if closure.accepts {
                 overlap = closure;
@@ -244,23 +264,29 @@ impl Split {
         Self::from_parts(inside, overlap, trie, found)
     }
 
-    /// The split of all tokens, those within the closure's atoms unread; `None` if too many others
-    /// are to be read.
+    /// The split of all tokens, those within one of the closures' atoms unread; `None` if too many
+    /// others are to be read. If a closure accepts it is the only one.
     fn of_others(
         vocabulary: &Vocabulary,
         lexer: &mut Lexer,
         state: RegexId,
-        closure: Closure,
+        closures: &[Closure],
     ) -> Option<Self> {
         let trie = &vocabulary.trie;
+        let atoms = &vocabulary.atoms;
+        let (&closure, more) = closures.split_first()?;
         // Tokens with an atom that occurs nowhere are dead, or the lexeme ends before it.
-        let others = atoms_with_bytes(&lexer.regexes().alphabet(state)) & !closure.atoms;
-        let read = vocabulary.atoms.tokens_with(others);
+        let alphabet = atoms_with_bytes(&lexer.regexes().alphabet(state));
+        let mut read = atoms.tokens_with(alphabet & !closure.atoms);
+        for closure in more {
+            read.intersect(&atoms.tokens_with(alphabet & !closure.atoms));
+        }
         if read.count() > MAX_READ {
             return None;
         }
         let nodes = vocabulary.paths.nodes_of(read.iter());
-        let mut bits = vocabulary.atoms.tokens_within(closure.atoms);
+        let mut bits = atoms.tokens_within(closure.atoms);
+        more.iter().for_each(|closure| bits.union(&atoms.tokens_within(closure.atoms)));
         let mut ends = Vec::new();
         let mut visits = Vec::new();
         let step = |state, byte| Some(lexer.step(state, byte)).filter(|&next| next != lexer::DEAD);
@@ -376,6 +402,9 @@ impl Split {
         let mut steps = 0;
         while let Some((node, state, whole)) = open.pop() {
             let bytes = lexer.regexes_mut().differing_bytes(state, whole);
+            if bytes.len() > MAX_DIFFERING {
+                return None;
+            }
             trie.children_in(node, &bytes, |child| {
                 steps += 1;
                 let byte = trie.byte(child);
