@@ -170,6 +170,15 @@ impl RegexSet {
         self.first(id).union(self.first(whole))
     }
 
+    /// Whether something is taken away at the beginning of an expression.
+    pub fn takes_away(&self, id: RegexId) -> bool {
+        let head = match *self.node(id) {
+            Node::Concat(head, _) => head,
+            _ => id,
+        };
+        matches!(self.node(head), Node::And(meet) if meet.none != DEAD)
+    }
+
     /// For `x{m,n} y`, with `x{0,} y`: the latter, x, m and n, where no text of y starts as one of
     /// x does and neither is empty.
     pub fn counted(&mut self, id: RegexId) -> Option<Counted> {
@@ -204,14 +213,18 @@ pub struct Counted {
 }
 
 impl Lexer {
-    /// Groups of texts, as bits, that an expression stays alive with however they follow each other.
-    /// `units` says of a state which groups are among its texts as a whole.
+    /// Groups of texts, as bits, that an expression stays alive with however they follow each other,
+    /// none of them of `without`. `units` says of a state which groups are among its texts as a
+    /// whole, and `bytes` what bytes are in groups.
     pub fn steady(
         &mut self,
         state: RegexId,
+        without: u64,
+        bytes: &impl Fn(u64) -> ByteSet,
         units: &mut impl FnMut(&mut Self, RegexId) -> u64,
     ) -> u64 {
-        self.core(state, units, DEPTH).map_or(0, |core| core.groups)
+        let mut asked = Asked { without, bytes, units };
+        self.core(state, &mut asked, DEPTH).map_or(0, |core| core.groups)
     }
 
     /// What is left of an expression at least, whatever texts of some groups came before, and these
@@ -219,12 +232,12 @@ impl Lexer {
     ///
     /// Each rule takes from the shape of an expression a part of which that is true. An unbounded
     /// repetition stays with what is repeated; a sequence as its beginning does; a choice as any of
-    /// its parts; an intersection if all its parts do and what stays has a text. What stays has
-    /// infinitely many then, and outlives all finite exceptions.
-    fn core(
+    /// its parts; an intersection if all its parts do and what stays has a text behind what is taken
+    /// away (see [`Self::core_of_meet`]).
+    fn core<B: Fn(u64) -> ByteSet, U: FnMut(&mut Self, RegexId) -> u64>(
         &mut self,
         state: RegexId,
-        units: &mut impl FnMut(&mut Self, RegexId) -> u64,
+        asked: &mut Asked<'_, B, U>,
         depth: u32,
     ) -> Option<Core> {
         if depth == 0 {
@@ -232,8 +245,11 @@ impl Lexer {
         }
         let core = match self.regexes().node(state).clone() {
             Node::Repeat(part, _, UNBOUNDED) => {
-                Core { rest: state, groups: units(self, part), at_once: true }
+                let groups = (asked.units)(self, part) & !asked.without;
+                Core { rest: state, groups, at_once: true }
             }
+            // It is one of these texts, at least.
+            Node::Repeat(part, 0 | 1, _) => self.core(part, asked, depth - 1)?,
             Node::Dead | Node::Epsilon | Node::Bytes(_) | Node::State { .. } | Node::Repeat(..) => {
                 return None;
             }
@@ -241,51 +257,102 @@ impl Lexer {
                 if text.len() > 1 {
                     return None;
                 }
-                let core = self.core(tail, units, depth - 1).filter(|core| core.at_once)?;
+                let core = self.core(tail, asked, depth - 1).filter(|core| core.at_once)?;
                 let first = *self.regexes().first(state);
                 let byte = self.regexes_mut().bytes(first);
-                Core { groups: core.groups & units(self, byte), at_once: false, ..core }
+                let groups = core.groups & (asked.units)(self, byte);
+                Core { groups, at_once: false, ..core }
             }
-            Node::Concat(head, tail) => match self.core(head, units, depth - 1) {
+            Node::Concat(head, tail) => match self.core(head, asked, depth - 1) {
                 Some(core) => Core { rest: self.regexes_mut().concat(core.rest, tail), ..core },
-                None if self.regexes().is_nullable(head) => self.core(tail, units, depth - 1)?,
+                None if self.regexes().is_nullable(head) => self.core(tail, asked, depth - 1)?,
                 None => {
                     // The first text is the head's, or its first part's.
-                    let core = self.core(tail, units, depth - 1).filter(|core| core.at_once)?;
+                    let core = self.core(tail, asked, depth - 1).filter(|core| core.at_once)?;
                     let part = match *self.regexes().node(head) {
                         Node::Repeat(part, 1, _) => part,
                         _ => head,
                     };
-                    Core { groups: core.groups & units(self, part), at_once: false, ..core }
+                    let groups = core.groups & (asked.units)(self, part);
+                    Core { groups, at_once: false, ..core }
                 }
             },
             Node::Or(parts) => {
                 let most = 2 * DEPTH as usize;
                 let cores = parts.iter().take(most);
                 cores
-                    .filter_map(|&part| self.core(part, units, depth - 1))
+                    .filter_map(|&part| self.core(part, asked, depth - 1))
                     .max_by_key(|core| core.groups.count_ones())?
             }
             Node::And(meet) => {
-                if !self.regexes().is_finite(meet.none) {
-                    return None;
-                }
                 let mut common = Core { rest: DEAD, groups: !0, at_once: true };
                 let mut rests = Vec::new();
                 for &part in &meet.all {
-                    let core = self.core(part, units, depth - 1)?;
+                    let core = self.core(part, asked, depth - 1)?;
                     rests.push(core.rest);
                     common.groups &= core.groups;
                     common.at_once &= core.at_once;
                 }
                 if common.groups != 0 {
-                    common.rest = self.regexes_mut().and(&rests, &[]).unwrap_or(DEAD);
+                    let bytes = (asked.bytes)(common.groups);
+                    common.rest = self.core_of_meet(rests, meet.none, &bytes)?;
                 }
                 common
             }
         };
         (core.groups != 0 && core.rest != DEAD).then_some(core)
     }
+
+    /// What is left at least of what is left of all of `all`, behind texts of some bytes, when `none`
+    /// is taken away.
+    ///
+    /// The texts left are infinitely many: they go on with the bytes. So they outlive what is finite;
+    /// what has no text of these bytes takes away none of those made of these bytes; and what is all
+    /// made of certain bytes takes away none with another.
+    fn core_of_meet(
+        &mut self,
+        mut all: Vec<RegexId>,
+        none: RegexId,
+        bytes: &ByteSet,
+    ) -> Option<RegexId> {
+        let regexes = self.regexes_mut();
+        let parts = match regexes.node(none) {
+            Node::Or(parts) => parts.to_vec(),
+            _ => vec![none],
+        };
+        let mut made_of = ByteSet::EMPTY;
+        let mut apart = false;
+        for part in parts {
+            if regexes.is_finite(part) {
+            } else if regexes.may_end_within(part, bytes) {
+                made_of = made_of.union(&regexes.alphabet(part));
+            } else {
+                apart = true;
+            }
+        }
+        if bytes.intersection(&made_of) == *bytes {
+            return None;
+        }
+        let mut many = |bytes: &ByteSet| {
+            let one = regexes.bytes(*bytes);
+            regexes.repeat(one, 0, None)
+        };
+        if apart {
+            all.push(many(bytes));
+        }
+        let none = if made_of.is_empty() { DEAD } else { many(&made_of) };
+        self.regexes_mut().and(&all, &[none]).ok()
+    }
+}
+
+/// What is to be found out about what stays of an expression.
+struct Asked<'a, B, U> {
+    /// Groups that are not asked for.
+    without: u64,
+    /// The bytes in texts of groups.
+    bytes: &'a B,
+    /// Groups among the texts of an expression.
+    units: &'a mut U,
 }
 
 /// What is left of an expression at least.

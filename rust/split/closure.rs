@@ -47,31 +47,10 @@ pub(crate) fn find_if_worth<M: ByteMachine>(
 
 /// The closure of a state that is alive.
 pub fn find<M: ByteMachine>(machine: &mut M, start: M::State) -> Closure {
-    find_without(machine, start, 0)
-}
-
-/// More closures of a state, of which one is known: without some atom, others can be kept.
-///
-/// From a state that waits for `needle` and may not meet it, all characters lead to few states, but
-/// the last letter is fatal behind the others. Tokens without it stay alive; so do those without
-/// any one letter of the word.
-pub fn find_others<M: ByteMachine>(
-    machine: &mut M,
-    start: M::State,
-    known: Closure,
-) -> Vec<Closure> {
-    let ascii = ascii_groups().map(|(bit, _)| bit).filter(|bit| known.atoms & bit != 0);
-    let others = ascii.map(|bit| find_without(machine, start, bit));
-    others.filter(|other| !other.accepts && other.atoms & !known.atoms != 0).collect()
-}
-
-/// The closure of a state that is alive, without some atoms.
-fn find_without<M: ByteMachine>(machine: &mut M, start: M::State, unwanted: Atoms) -> Closure {
     if machine.ends_soon(start) {
         return Closure::default();
     }
     let mut atoms = Atom::all();
-    atoms.retain(|atom| atom.bit() & unwanted == 0);
     let mut targets = Vec::new();
     atoms.retain(|atom| atom.targets(machine, start, &mut targets));
     let mut others: Vec<M::State> = targets.into_iter().filter(|&state| state != start).collect();
