@@ -324,7 +324,9 @@ impl Lexer {
         let mut apart = false;
         for part in parts {
             if regexes.is_finite(part) {
-            } else if regexes.may_end_within(part, bytes) {
+                continue;
+            }
+            if regexes.may_end_within(part, bytes) {
                 made_of = made_of.union(&regexes.alphabet(part));
             } else {
                 apart = true;

@@ -4,7 +4,7 @@
 //! everything off do, and what tests compare with. The fast way, for a state and a subtree:
 //!
 //! 1. A scan that can go on with only few tokens is *narrow*: its lexeme steps down the trie along
-//!    them, and each child is a smaller case of the same problem.
+//!    them ([`Descent`]), up to where it has ended or is wide, a smaller case of the same problem.
 //! 2. A *wide* scan takes its split: the inside tokens as a whole, and for each byte that may
 //!    follow the lexeme the crossing, whose remainders are split again by what reads them.
 //! 3. Where what follows a lexeme can also go on with it (`WORD+`) and many tokens are inside,
@@ -169,6 +169,9 @@ impl Allow<'_> {
     }
 
     /// Adds what a narrow scan allows.
+    ///
+    /// PERF: what a lexeme does is remembered for all rows it starts in; stepping down again for each
+    /// took 7 % of the instructions of masks that are found.
     ///
     /// PERF: lexeme by lexeme, not with the recogniser, whose states along every name that may come
     /// next would have to be made: masks of 600 JSON schemas took 5.1 µs in the mean, 4.5 with this.

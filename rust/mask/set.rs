@@ -10,7 +10,8 @@ use crate::vocab::trie::Trie;
 
 /// Room for more tokens than this is given back.
 const MAX_ROOM: usize = 1 << 14;
-/// Lists up to this long are copied.
+/// Lists up to this long are copied. PERF: longer ones, as the 1,110 numbers of Llama 3's
+/// vocabulary, became bits of a mask's own, which took 3 to 15 µs for their memory.
 const SHORT: usize = 64;
 /// More splits than this are united when the mask is made, not when it is written.
 const MAX_BASES: usize = 3;

@@ -67,8 +67,7 @@ impl Way {
                 if lexer.accepts(next) {
                     ends.push(at);
                 }
-                if next == lexer::EPSILON {
-                } else if is_narrow(trie, lexer, next, at) {
+                if is_narrow(trie, lexer, next, at) {
                     open.push((next, at));
                 } else {
                     wide.push((next, at));

@@ -3,7 +3,8 @@
 //! Takes a lexer state q and a subtree of the token trie; gives a [`Split`]: the tokens that stay
 //! *inside* q's lexeme to their end (legal whatever the grammar says next), and the *crossings*,
 //! where the lexeme ends within a token and the grammar has to say whether the remainder can
-//! follow. All other tokens are dead. A split depends on the vocabulary and q alone, so all
+//! follow. All other tokens are dead. A state that few tokens can go on with steps down the trie by
+//! itself instead (see [`descent`]). A split depends on the vocabulary and q alone, so all
 //! grammars share it (see [`store`]): a JSON string is split once.
 
 pub mod closure;
