@@ -281,7 +281,9 @@ impl Split {
         }
         let nodes = vocabulary.paths.nodes_of(read.iter());
         let mut bits = atoms.tokens_within(closure.atoms);
-        more.iter().for_each(|closure| bits.union(&atoms.tokens_within(closure.atoms)));
+        for closure in more {
+            bits.union(&atoms.tokens_within(closure.atoms));
+        }
         let mut ends = Vec::new();
         let mut visits = Vec::new();
         let step = |state, byte| Some(lexer.step(state, byte)).filter(|&next| next != lexer::DEAD);
