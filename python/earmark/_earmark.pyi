@@ -173,8 +173,8 @@ class Vocabulary:
     def cache_limit(self) -> int:
         """The most memory of what all its grammars share, in bytes: 24 MiB, if it is not set.
 
-        Past half of it, what no grammar used since the last time goes. Setting it raises
-        `ValueError` for a negative number.
+        When it is full, what no grammar has used for long goes. Setting it raises `ValueError`
+        for a negative number.
         """
 
     @cache_limit.setter

@@ -53,7 +53,7 @@ impl Crossing {
     /// The remainders split by a lexer state.
     pub fn split(&self, vocabulary: &Vocabulary, lexer: &mut Lexer, state: RegexId) -> Arc<Split> {
         let identity = lexer.regexes().identity(state);
-        if let Some(known) = self.splits.get(&identity, |_| ()) {
+        if let Some(known) = self.splits.get(&identity, |_, _| ()) {
             return known;
         }
         let split = Arc::new(Split::of_remainders(vocabulary, &self.remainders, lexer, state));
@@ -61,7 +61,7 @@ impl Crossing {
         self.splits.insert(identity, split)
     }
 
-    /// Forgets splits that have not been used since the turn before.
+    /// Forgets splits that have not been used for long.
     pub(super) fn turn(&self, turn: u64) {
         self.splits.turn(turn);
         self.splits.each(|split| split.turn(turn));

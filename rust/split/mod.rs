@@ -544,7 +544,7 @@ impl Split {
         found
     }
 
-    /// Forgets what hangs on it and has not been used since the turn before.
+    /// Forgets what hangs on it and has not been used for long.
     fn turn(&self, turn: u64) {
         self.ends.crossings.read().values().flatten().for_each(|crossing| crossing.turn(turn));
     }

@@ -2,11 +2,9 @@
 //! bounded in bytes.
 //!
 //! Keyed by what a lexer state is (a hash of its structure, the same in every grammar) and the
-//! subtree. Each time that half of the bound has been filled, what was not used since the time
-//! before is dropped: what many grammars use stays, what only a grammar of long ago used goes.
-//! Whoever still uses a split keeps it alive until done.
-//!
-//! PERF: dropping everything at once made ever new grammars find splits of strings again.
+//! subtree. Each time that a quarter of the bound has been filled, what was not used for the last three
+//! is dropped: what many grammars use stays, what only a grammar of long ago used goes. Whoever
+//! still uses a split keeps it alive until done.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +14,7 @@ use parking_lot::Mutex;
 use super::Split;
 use super::closure::Units;
 use super::counts::Counts;
-use super::recent::Recent;
+use super::recent::{AGES, Recent};
 use crate::index::NodeId;
 
 /// The most bytes of splits that a vocabulary keeps, unless it is told another number.
@@ -30,9 +28,8 @@ pub struct SplitStore {
     splits: Recent<(u128, NodeId), Arc<Split>>,
     units: Recent<u128, Units>,
     counts: Recent<(u128, NodeId), Countable>,
-    /// Bytes used since the turn, and those of the turn before that were not used since.
-    now: AtomicUsize,
-    before: AtomicUsize,
+    /// Bytes by the number of turns since they were used.
+    ages: [AtomicUsize; AGES],
     /// Counts the turns.
     turn: Mutex<u64>,
     limit: AtomicUsize,
@@ -44,8 +41,7 @@ impl Default for SplitStore {
             splits: Recent::default(),
             units: Recent::default(),
             counts: Recent::default(),
-            now: AtomicUsize::new(0),
-            before: AtomicUsize::new(0),
+            ages: Default::default(),
             turn: Mutex::new(0),
             limit: AtomicUsize::new(LIMIT),
         }
@@ -73,7 +69,7 @@ impl Countable {
 impl SplitStore {
     /// A split that is known.
     pub fn get(&self, identity: u128, node: NodeId) -> Option<Arc<Split>> {
-        self.splits.get(&(identity, node), |split| self.again(split.kept_bytes()))
+        self.splits.get(&(identity, node), |split, age| self.again(split.kept_bytes(), age))
     }
 
     /// Keeps a split for others; gives the one that is kept.
@@ -84,7 +80,7 @@ impl SplitStore {
 
     /// What is known of the atoms that an expression has as texts.
     pub(super) fn units(&self, identity: u128) -> Option<Units> {
-        self.units.get(&identity, |_| self.again(0))
+        self.units.get(&identity, |_, age| self.again(0, age))
     }
 
     pub(super) fn insert_units(&self, identity: u128, units: Units) {
@@ -94,7 +90,8 @@ impl SplitStore {
 
     /// The counts of an expression without bounds below a node, if they are known.
     pub(super) fn counts(&self, identity: u128, node: NodeId) -> Option<Countable> {
-        self.counts.get(&(identity, node), |counts| self.again(counts.memory_bytes()))
+        let again = |counts: &Countable, age| self.again(counts.memory_bytes(), age);
+        self.counts.get(&(identity, node), again)
     }
 
     pub(super) fn insert_counts(&self, identity: u128, node: NodeId, counts: Countable) {
@@ -105,36 +102,38 @@ impl SplitStore {
     /// Counts an entry that is to come, behind a new turn if it is time for one.
     fn make_room(&self, bytes: usize) {
         let bytes = bytes + ENTRY;
-        let half = self.limit() / 2;
-        if self.now.load(Ordering::Relaxed) + bytes > half {
+        let full =
+            |store: &Self| store.ages[0].load(Ordering::Relaxed) + bytes > store.limit() / AGES;
+        if full(self) {
             let mut turn = self.turn.lock();
             // Another thread may have been faster.
-            let now = self.now.load(Ordering::Relaxed);
-            if now + bytes > half {
+            if full(self) {
                 *turn += 1;
                 self.splits.turn(*turn);
                 self.units.turn(*turn);
                 self.counts.turn(*turn);
                 // What hangs on splits that stay is bounded too.
                 self.splits.each(|split| split.turn(*turn));
-                self.before.store(now, Ordering::Relaxed);
-                self.now.store(0, Ordering::Relaxed);
+                let mut younger = 0;
+                for age in &self.ages {
+                    younger = age.swap(younger, Ordering::Relaxed);
+                }
             }
         }
         self.grow(bytes);
     }
 
-    /// Counts an entry of the turn before that is used again.
-    fn again(&self, bytes: usize) {
+    /// Counts an entry that is used again, so many turns after the last time.
+    fn again(&self, bytes: usize, age: usize) {
         let bytes = bytes + ENTRY;
-        let before = self.before.load(Ordering::Relaxed);
-        self.before.store(before.saturating_sub(bytes), Ordering::Relaxed);
+        let old = &self.ages[age];
+        old.store(old.load(Ordering::Relaxed).saturating_sub(bytes), Ordering::Relaxed);
         self.grow(bytes);
     }
 
     /// Counts bytes that a kept split has come to hold.
     pub(super) fn grow(&self, bytes: usize) {
-        self.now.fetch_add(bytes, Ordering::Relaxed);
+        self.ages[0].fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// The most bytes that are kept.
@@ -149,6 +148,6 @@ impl SplitStore {
 
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
-        self.now.load(Ordering::Relaxed) + self.before.load(Ordering::Relaxed)
+        self.ages.iter().map(|age| age.load(Ordering::Relaxed)).sum()
     }
 }
