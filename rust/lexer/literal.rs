@@ -5,8 +5,8 @@
 //! end, so that the same bytes before the same expression are the same node however they came
 //! together, and what is left of one costs no more than a piece to find.
 //!
-//! PERF: first masks of a sample of schemas took a third less instructions in compiling than with
-//! a node for each byte, and wrote a third of the memory.
+//! PERF: with what all schemas begin with shared as well (`layered.rs`), compiling every fortieth
+//! schema of a sample took 0.80 million instructions instead of 1.08 and wrote a third of the memory.
 
 use super::node::{DEAD, EPSILON, Node, RegexSet};
 use crate::index::RegexId;

@@ -1,6 +1,7 @@
 //! How texts of expressions start: each way once, since states that differ in a counter start alike.
 //!
-//! PERF: a node took 176 bytes with these sets in it, and takes 120 with their number.
+//! PERF: a text of 90,000 characters under a `maxLength` took 36 MB with these sets in each node, and
+//! takes 25 with their numbers.
 
 use std::hash::BuildHasher;
 
