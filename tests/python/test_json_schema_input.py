@@ -133,6 +133,17 @@ def chain(length: int) -> dict[str, Any]:
     return {"$ref": "#/$defs/d0", "$defs": {**definitions, f"d{length}": {"type": "null"}}}
 
 
+def exceeded(name: str, value: int, schema: Any) -> str:
+    """The place of the error for a schema past a limit, which it names with its value."""
+    error = fault(schema, limits={name: value})
+    assert isinstance(error, LimitError)
+    assert str(value) in str(error).splitlines()[0]
+    assert error.hint is not None
+    assert f'limits={{"{name}": {value}}}' in error.hint
+    assert error.pointer is not None
+    return error.pointer
+
+
 @pytest.mark.parametrize(
     ("name", "value", "schema", "pointer"),
     [
@@ -186,13 +197,7 @@ def chain(length: int) -> dict[str, Any]:
     ],
 )
 def test_limits_tell_name_value_and_place(name: str, value: int, schema: Any, pointer: str) -> None:
-    error = fault(schema, limits={name: value})
-    assert isinstance(error, LimitError)
-    assert str(value) in str(error).splitlines()[0]
-    assert error.hint is not None
-    assert f'limits={{"{name}": {value}}}' in error.hint
-    assert error.pointer is not None
-    assert error.pointer.startswith(pointer), error.pointer
+    assert exceeded(name, value, schema).startswith(pointer)
     with pytest.raises(LimitError):
         Grammar.schema_report(schema, limits={name: value})
     Grammar.from_json_schema(schema)
@@ -210,12 +215,7 @@ def test_limits_tell_name_value_and_place(name: str, value: int, schema: Any, po
     ],
 )
 def test_limits_of_compiling_are_options(name: str, value: int, schema: Any) -> None:
-    error = fault(schema, limits={name: value})
-    assert isinstance(error, LimitError)
-    assert str(value) in str(error).splitlines()[0]
-    assert error.hint is not None
-    assert f'limits={{"{name}": {value}}}' in error.hint
-    assert error.pointer is not None
+    exceeded(name, value, schema)
     Grammar.from_json_schema(schema)
 
 
