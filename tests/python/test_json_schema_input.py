@@ -222,7 +222,7 @@ def test_limits_of_compiling_are_options(name: str, value: int, schema: Any) -> 
 def test_ignored_keywords_come_in_the_order_of_the_document() -> None:
     unsupported = {"pattern": r"(a)\1"}
     schema = {
-        "properties": {name: unsupported for name in "zebra"},
+        "properties": dict.fromkeys("zebra", unsupported),
         "patternProperties": {"^x": unsupported},
         "additionalProperties": unsupported,
     }
