@@ -130,4 +130,4 @@ def test_known_masks_of_a_batch(benchmark: Benchmark, setting: Setting) -> None:
 def test_forced_bytes(benchmark: Benchmark, setting: Setting) -> None:
     matcher = earmark.Matcher(setting.grammar(), setting.vocabulary)
     matcher.accept_bytes(b'[{"n')
-    assert benchmark(matcher.forced_bytes) == b'ame'
+    assert benchmark(matcher.forced_bytes) == b"ame"
