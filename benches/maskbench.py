@@ -17,7 +17,7 @@ fresh processes, a time is the median.
 
 Slow engines get an even sample of the schemas. A peer's figures, and the ratios to earmark beside
 them, are over what both did: the schemas that both take, the places of documents that both reach.
-An engine that takes longer than `--limit` for a schema is cut there.
+An engine that takes more CPU time than `--limit` for a schema is cut there.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def parse() -> argparse.ArgumentParser:
     add("--python", nargs="+", type=pair, default=[], metavar="ENGINE=PATH",
         help="the interpreter of an environment that has an engine")  # fmt: skip
     add("--rounds", type=int, default=1, help="times that all is measured")
-    add("--limit", type=float, default=60, metavar="SECONDS", help="the most for a schema")
+    add("--limit", type=float, default=60, metavar="SECONDS", help="the most CPU time for a schema")
     add("--memory", action="store_true", help="measure the growth of processes too")
     add("--json", type=Path, help="write the figures there")
     add("--plots", type=Path, metavar="FOLDER", help="write plots there; needs matplotlib")

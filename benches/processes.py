@@ -1,8 +1,8 @@
 """A worker in a process of its own, which is handed pickled jobs one by one.
 
 It reads jobs from its standard input and writes a pickled result for each to its standard output;
-`None` ends it. Whoever asks may set a time, past which the process is killed: a peer that never
-comes back, or crashes, ends its own process only.
+`None` ends it. Whoever asks may set a time of CPU, past which the process is killed: a peer that
+never comes back, or crashes, ends its own process only.
 """
 
 from __future__ import annotations
@@ -12,10 +12,15 @@ import pickle
 import select
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 ENVIRONMENT = {"RAYON_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+
+
+# How much more time on the clock than of CPU a process gets: the machine may be busy.
+PATIENCE = 50
 
 
 class EndedError(Exception):
@@ -37,16 +42,19 @@ class Process:
         """The result of a job.
 
         Raises:
-            EndedError: it was not there in time, or the process ended without one.
+            EndedError: the process took more than `seconds` of CPU, or `PATIENCE` times that on
+                the clock, or it ended without a result.
         """
         assert self._process.stdin
         assert self._process.stdout
         try:
             pickle.dump(job, self._process.stdin)
             self._process.stdin.flush()
-            ready, _, _ = select.select([self._process.stdout], [], [], seconds)
-            if not ready:
-                raise EndedError(f"> {seconds:.0f} s")
+            start, used = time.monotonic(), self._cpu()
+            while not select.select([self._process.stdout], [], [], 0.5)[0]:
+                cpu, clock = self._cpu() - used, time.monotonic() - start
+                if seconds is not None and (cpu > seconds or clock > PATIENCE * seconds):
+                    raise EndedError(f"> {seconds:.0f} s")
             return pickle.load(self._process.stdout)
         except EndedError:
             self._process.kill()
@@ -54,6 +62,15 @@ class Process:
             raise
         except (EOFError, BrokenPipeError, pickle.UnpicklingError) as error:
             raise EndedError(f"crashed: status {self._process.wait()}") from error
+
+    def _cpu(self) -> float:
+        """Seconds of CPU, all threads together."""
+        try:
+            text = Path(f"/proc/{self._process.pid}/stat").read_text()
+        except FileNotFoundError:
+            return 0.0
+        user, system = text.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def end(self) -> None:
         """Lets it end, after it has answered all jobs."""

@@ -109,6 +109,38 @@ def test_engines_that_are_missing_or_stop_are_told(tmp_path: Path) -> None:
     assert "| mask | mean |" in run.stdout
 
 
+SPINNER = """
+import pickle, sys
+while (job := pickle.load(sys.stdin.buffer)) != "spin":
+    pickle.dump(job, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
+while True:
+    pass
+"""
+ASKER = """
+import sys
+from pathlib import Path
+import processes
+process = processes.Process(Path(sys.argv[1]))
+print(process.ask("back", 20))
+try:
+    process.ask("spin", 1)
+except processes.EndedError as error:
+    print(error)
+process.end()
+"""
+
+
+def test_a_worker_that_never_comes_back_is_ended(tmp_path: Path) -> None:
+    worker = tmp_path / "spinner.py"
+    worker.write_text(SPINNER)
+    command = [sys.executable, "-c", ASKER, str(worker)]
+    run = subprocess.run(
+        command, check=True, capture_output=True, text=True, timeout=100, cwd=BENCHES
+    )
+    assert run.stdout == "back\n> 1 s\n"
+
+
 def test_batches_run() -> None:
     shared.tokenizer_text("llama3")
     pytest.importorskip("tokenizers")
