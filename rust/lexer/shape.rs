@@ -366,3 +366,55 @@ struct Core {
     /// Whether it is a part of the expression itself, and not only of what is left after a text.
     at_once: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn letter(group: u32) -> u8 {
+        b'a' + group as u8
+    }
+
+    fn group_bytes(groups: u64) -> ByteSet {
+        (0..26).filter(|group| groups >> group & 1 == 1).map(letter).collect()
+    }
+
+    /// The letters, each a group, that a state stays alive with, some of them left out.
+    fn steady(lexer: &mut Lexer, state: RegexId, without: u8) -> String {
+        let mut units = |lexer: &mut Lexer, part| {
+            let is_text = |group: &u32| {
+                let next = lexer.step(part, letter(*group));
+                next != DEAD && lexer.accepts(next)
+            };
+            (0..26).filter(is_text).fold(0, |groups, group| groups | 1 << group)
+        };
+        let without = 1 << (without - b'a');
+        let groups = lexer.steady(state, without, &group_bytes, &mut units);
+        group_bytes(groups).iter().map(char::from).collect()
+    }
+
+    #[test]
+    fn differences_stay_alive_with_what_is_not_taken_away() {
+        let mut s = RegexSet::default();
+        let class = s.class(&[('a', 'f')]);
+        let any = s.repeat(class, 0, None);
+        let bad = s.literal(b"bad");
+        let behind = s.concat(bad, any);
+        let word = s.concat(any, behind);
+        let some = s.class(&[('a', 'c')]);
+        let anchored = s.repeat(some, 1, Some(9));
+        let many = s.repeat(some, 0, None);
+        let without_word = s.and(&[any], &[word]).unwrap();
+        let not_anchored = s.and(&[any], &[anchored]).unwrap();
+        let neither = s.and(&[any], &[many, word]).unwrap();
+        let short = s.and(&[many], &[many, word]);
+        let mut lexer = Lexer::new(s);
+        assert_eq!(steady(&mut lexer, without_word, b'z'), "");
+        assert_eq!(steady(&mut lexer, without_word, b'd'), "abcef");
+        assert_eq!(steady(&mut lexer, without_word, b'c'), "");
+        assert_eq!(steady(&mut lexer, not_anchored, b'z'), "abcdef");
+        assert_eq!(steady(&mut lexer, neither, b'd'), "abcef");
+        assert_eq!(steady(&mut lexer, neither, b'e'), "");
+        assert_eq!(short, Ok(DEAD));
+    }
+}
