@@ -140,6 +140,8 @@ def table(found: dict[str, Any], rows: dict[str, tuple[str, ...]] = ROWS) -> str
         lines.append(row(title, "", *(f"{entry[key]:,}" for entry in engines.values())))
     masks = [entry["same"]["mask"].get("count", 0) for entry in engines.values()]
     lines.append(row("masks compared", "", *(f"{count:,}" for count in masks)))
+    if rows is not ROWS:
+        return "\n".join(lines)
     memory = {"memory own": "memory, own account", "memory growth": "growth of the process"}
     for key, title in memory.items():
         for name in ("mean", "p50", "p99", "max"):
