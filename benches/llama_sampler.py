@@ -9,8 +9,8 @@ included, by the chain of samplers that `Llama.generate` makes. The logits are n
 document's next token leads, written where the model's are, after a walk through more memory than
 caches hold, as a model's pass through its weights is. Three chains take turns at each token, and
 another is first in each round; the figure is the mean over the document's tokens (llama.cpp's
-grammar: every fourth), each being the least of the rounds, in CPU time of the thread. *End to end*:
-tokens a second of `create_completion`, model included, in wall time.
+grammar: every fourth), each being the least of the rounds, in CPU time of the thread. *End to
+end*: tokens a second of `create_completion`, model included, in wall time.
 
 For a vocabulary of 128,256 tokens: llama-cpp-python's sdist has `ggml-vocab-llama-bpe.gguf`
 (`vendor/llama.cpp/models`), and `random_model.py` makes a model of it.
