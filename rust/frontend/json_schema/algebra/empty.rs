@@ -86,6 +86,10 @@ impl Algebra<'_> {
         if shape.max.is_some_and(|max| least > max) {
             return Ok(true);
         }
+        let too_few = |names: &Strings| matches!(names, Strings::Words(words) if (words.len() as u64) < least);
+        if shape.names.iter().any(too_few) {
+            return Ok(true);
+        }
         let mut by_name: FxHashMap<&str, Vec<Signed>> = FxHashMap::default();
         if !shape.required.is_empty() {
             for (name, value) in &shape.named {

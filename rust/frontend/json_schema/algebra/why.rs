@@ -19,8 +19,8 @@ impl Algebra<'_> {
             Ok(Some(found)) => found,
             Ok(None) => (
                 String::new(),
-                "every value would have to contain another one without end: a required property \
-                 or item leads back to its own schema"
+                "its keywords together leave none, or every value would have to contain another \
+                 one without end, as where a required property leads back to its own schema"
                     .to_owned(),
             ),
             Err(error) => return error,

@@ -54,7 +54,8 @@ impl Emitter<'_> {
             return Ok(Some(arrays));
         }
         if let Some(schema) = &list.unique_at {
-            let reason = "no grammar can tell that the items of an infinite set differ";
+            let reason = "no grammar can tell that items differ, but for at most 512 values that are \
+                          no arrays or objects";
             self.algebra.refuse(schema, "uniqueItems", reason);
         }
         Ok(None)
