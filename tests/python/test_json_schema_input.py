@@ -480,3 +480,9 @@ def test_big_schemas_are_taken_or_refused_in_time(name: str) -> None:
     if text is not None:
         assert grammar is not None, message
         assert shared.is_text(grammar, text.encode())
+
+
+def test_fewer_names_than_properties_is_a_contradiction() -> None:
+    error = fault({"type": "object", "propertyNames": {"enum": ["a", "b"]}, "minProperties": 3})
+    assert error.kind == "empty"
+    assert "`propertyNames` and `minProperties` can't be satisfied together" in str(error)
