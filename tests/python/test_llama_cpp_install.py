@@ -495,6 +495,24 @@ def test_server_says_whether_a_text_is_complete(client: Any) -> None:
         assert answer.choices[0].earmark == {"complete": complete, "finished": complete}
 
 
+@pytest.mark.parametrize("grammar", [None, 'root ::= "b"{20}'])
+@pytest.mark.parametrize("stream", [False, True])
+def test_server_logprobs(client: Any, grammar: str | None, stream: bool) -> None:
+    asked: dict[str, Any] = {"model": "any", "max_tokens": 3, "stream": stream}
+    asked["extra_body"] = {"grammar": grammar}
+    answer = client.completions.create(prompt="a", logprobs=1, **asked)
+    for chunk in answer if stream else [answer]:
+        if chunk.choices[0].finish_reason is None or not stream:
+            (first, *_) = chunk.choices[0].logprobs.token_logprobs
+            assert first <= 0
+    answer = client.chat.completions.create(
+        messages=MESSAGES, logprobs=True, top_logprobs=1, **asked
+    )
+    said = [it for chunk in (answer if stream else [answer]) if (it := chunk.choices[0].logprobs)]
+    assert said
+    assert all(it.logprob <= 0 for logprobs in said for it in logprobs.content)
+
+
 BAD_GRAMMAR = 'root ::= "a" nothing'
 
 

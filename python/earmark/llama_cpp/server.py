@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import json
 from functools import wraps
+from inspect import signature
 from typing import Any
+
+import numpy as np
 
 from earmark.llama_cpp import UnsupportedLlamaCppError, install
 from earmark.llama_cpp._http import Completions, Failure, refusal
@@ -77,7 +80,7 @@ def _whole_answers(router: Any, new: Any) -> Any:
             continue
         whole.add_api_route(
             route.path,
-            route.endpoint,
+            _plain_answers(route.endpoint),
             response_model=None,
             methods=list(route.methods),
             dependencies=route.dependencies,
@@ -87,6 +90,26 @@ def _whole_answers(router: Any, new: Any) -> Any:
             include_in_schema=route.include_in_schema,
         )
     return whole
+
+
+def _plain_answers(endpoint: Any) -> Any:
+    """An endpoint whose answers are JSON's types alone; the models turned NumPy's into them."""
+
+    @wraps(endpoint)
+    async def answer(*args: Any, **kwargs: Any) -> Any:
+        return _plain(await endpoint(*args, **kwargs))
+
+    # FastAPI would look up names in annotations among this module's.
+    vars(answer)["__signature__"] = signature(endpoint, eval_str=True)
+    return answer
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(it) for key, it in value.items()}
+    if isinstance(value, list):
+        return [_plain(it) for it in value]
+    return value.item() if isinstance(value, np.generic) else value
 
 
 if __name__ == "__main__":
