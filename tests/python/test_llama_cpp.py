@@ -7,6 +7,7 @@ import gc
 import json
 import re
 import weakref
+from functools import partial
 from threading import Thread
 from types import SimpleNamespace
 from typing import Any
@@ -205,7 +206,28 @@ def test_chats_that_are_read_later_keep_their_status(llama: Any) -> None:
     assert end["choices"][0]["finish_reason"] == "stop"
 
 
-def test_a_stream_whose_model_was_used_for_something_else(llama: Any) -> None:
+def other_uses(llama: Any) -> list[Any]:
+    """Uses of a `Llama`, some of which leave as many tokens in its context as there were."""
+
+    def as_long() -> None:
+        count = llama.n_tokens
+        list(zip(range(2), llama.generate([9] * (count - 1)), strict=False))
+        assert llama.n_tokens == count
+
+    def evaluated() -> None:
+        count = llama.n_tokens
+        llama.reset()
+        llama.eval([9] * count)
+
+    def another() -> None:
+        next(generate(llama, "Another", LlamaGrammar.from_regex("[a-z]{50}")))
+
+    completion = partial(llama.create_completion, "Other", max_tokens=2)
+    return [completion, as_long, evaluated, another, llama.reset]
+
+
+@pytest.mark.parametrize("use", range(5))
+def test_a_stream_whose_model_was_used_for_something_else(llama: Any, use: int) -> None:
     grammar = LlamaGrammar.from_regex("[a-z]{50}")
     messages = [{"role": "user", "content": PROMPT}]
     streamed: dict[str, Any] = {"grammar": grammar, "stream": True, "max_tokens": 40}
@@ -215,10 +237,20 @@ def test_a_stream_whose_model_was_used_for_something_else(llama: Any) -> None:
         lambda: generate(llama, PROMPT, grammar),
     ):
         stream = start()
-        next(stream)
-        llama.create_completion("Other", max_tokens=2)
+        for _ in range(3):
+            next(stream)
+        other_uses(llama)[use]()
         with pytest.raises(RuntimeError, match="its Llama has been used for something else"):
             list(stream)
+
+
+def test_generations_in_turns(llama: Any) -> None:
+    grammar = LlamaGrammar.from_regex("[a-z]{50}")
+    first, second = (generate(llama, prompt, grammar) for prompt in ("one of", "two of"))
+    next(first)
+    with pytest.raises(RuntimeError, match="its Llama has been used for something else"):
+        next(second)
+    assert len(list(first)) > 3
 
 
 def test_a_grammar_of_earmarks_as_it_is(llama: Any) -> None:

@@ -16,6 +16,7 @@ from earmark.llama_cpp._grammar import LlamaGrammar
 from earmark.llama_cpp._library import library
 from earmark.llama_cpp._sampler import native_sampler
 from earmark.llama_cpp._status import Status, status
+from earmark.llama_cpp._use import Use
 from earmark.llama_cpp._vocabulary import check_open
 
 
@@ -42,7 +43,7 @@ class Generation(Iterator[int]):
         # What the model has not seen yet, and what the caller has not.
         self._pending = list(tokens)
         self._ready: deque[int] = deque()
-        self._seen: int = llama.n_tokens
+        self._use = Use(llama)
         self._are_forced = False
         self._ended = False
         self._ends = frozenset(native.matcher().vocabulary.eos_token_ids)
@@ -90,7 +91,7 @@ class Generation(Iterator[int]):
     def _sample(self) -> None:
         llama = self._llama
         check_open(llama)
-        if llama.n_tokens != self._seen:
+        if not self._use.is_last():
             raise RuntimeError(
                 "this generation can't go on: its Llama has been used for something else since; "
                 "take its tokens before the next call, or load the model twice"
@@ -100,7 +101,7 @@ class Generation(Iterator[int]):
             return
         if self._pending:
             llama.eval(self._pending)
-            self._seen = llama.n_tokens
+            self._use.goes_on()
             self.forward_passes += 1
             self._pending = []
         token = self._sampler.sample(llama._ctx)

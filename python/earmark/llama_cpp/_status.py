@@ -23,6 +23,7 @@ from typing import Any, TypedDict
 from earmark import Matcher, MatchError
 from earmark.llama_cpp._library import library
 from earmark.llama_cpp._sampler import is_ours, native_sampler
+from earmark.llama_cpp._use import Use
 from earmark.llama_cpp._vocabulary import check_open
 
 KEY = "earmark"
@@ -109,10 +110,11 @@ def _marked(
     """A completion's responses with the status in the one that has the finish reason."""
     shown = ""
     sampler = native = None
+    use = Use(llama)
     while True:
         if native is not None or is_ours(asked.get("grammar")):
             check_open(llama)
-        if native is not None and llama._sampler is not sampler:
+        if native is not None and (llama._sampler is not sampler or not use.is_last()):
             raise RuntimeError(
                 "this stream can't go on: its Llama has been used for something else since; "
                 "read a stream to its end before the next call, or load the model twice"
@@ -122,6 +124,8 @@ def _marked(
             return
         sampler = llama._sampler
         native = native_sampler(sampler)
+        if native is not None:
+            use.goes_on()
         choice = response["choices"][0]
         shown += choice["text"]
         reason = choice["finish_reason"]
