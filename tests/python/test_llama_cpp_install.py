@@ -300,6 +300,18 @@ REFUSED_REQUESTS: list[tuple[dict[str, Any], str]] = [
     ({"functions": [{"parameters": {}}]}, "in functions"),
     ({"tool_choice": "required"}, "there are no tools"),
     ({"tools": [TOOL], "tool_choice": {"type": "function"}}, "tool_choice is .*, not"),
+    *[
+        ({"tools": [TOOL], "tool_choice": choice}, "tool_choice is none, auto, required or .*, not")
+        for choice in ("foo", "any", "", 5, True, [], {}, {"name": "paint"})
+    ],
+    *[
+        ({"functions": [TOOL["function"]], "function_call": choice}, "function_call is none, auto")
+        for choice in ("foo", "required", 5, {}, {"function": {"name": "paint"}})
+    ],
+    (
+        {"functions": [TOOL["function"]], "function_call": {"name": "draw"}},
+        r"function_call names 'draw', but the tools are \['paint'\]",
+    ),
     (
         {"tools": [TOOL], "tool_choice": {"type": "function", "function": {"name": "draw"}}},
         r"names 'draw', but the tools are \['paint'\]",
@@ -344,6 +356,22 @@ REFUSED_REQUESTS: list[tuple[dict[str, Any], str]] = [
 def test_requests_that_have_no_meaning(llama: Any, asked: Any, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         llama.create_chat_completion(MESSAGES, **asked)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"tools": [TOOL], "tool_choice": "none"},
+        {"tools": [TOOL], "tool_choice": "auto"},
+        {"tools": [TOOL], "function_call": "auto"},
+        {"functions": [TOOL["function"]], "function_call": "none"},
+        {"functions": [TOOL["function"]], "function_call": {"name": "paint"}},
+        {"functions": [TOOL["function"]], "tool_choice": CHOICE},
+        {"tools": [TOOL], "function_call": {"name": "paint"}},
+    ],
+)
+def test_choices_that_have_a_meaning(llama: Any, asked: Any) -> None:
+    assert llama.create_chat_completion(MESSAGES, max_tokens=1, **asked)["choices"]
 
 
 def test_formats_that_call_tools_their_own_way_need_a_name() -> None:

@@ -36,33 +36,23 @@ def checked_request(given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a chat completion that change: `response_format`, `tools`, `functions`.
 
     Raises:
-        RequestError: One of them, or `tool_choice`, is not what it has to be.
+        RequestError: One of them, `tool_choice` or `function_call` is not what it has to be.
     """
     changed: dict[str, Any] = {}
     if given.get("response_format") is not None:
         changed["response_format"] = _response_format(given["response_format"])
     if given.get("functions") is not None:
-        functions = _list(given["functions"], "functions")
-        changed["functions"] = [_function(it, "functions") for it in functions]
+        changed["functions"] = [
+            _function(it, "functions") for it in _list(given["functions"], "functions")
+        ]
     tools = given.get("tools")
     if tools is not None:
         changed["tools"] = tools = [_tool(it) for it in _list(tools, "tools")]
-    choice = given.get("tool_choice")
-    if choice == "required" and not tools:
+    if given.get("tool_choice") == "required" and not tools:
         raise RequestError("tool_choice is 'required', but there are no tools", "tool_choice")
-    if isinstance(choice, Mapping):
-        named = choice.get("function")
-        name = named.get("name") if isinstance(named, Mapping) else None
-        if name is None:
-            raise RequestError(
-                f'tool_choice is {{"type": "function", "function": {{"name": …}}}}, not {choice!r}',
-                "tool_choice",
-            )
-        names = [tool["function"]["name"] for tool in tools or changed.get("functions") or []]
-        if name not in names:
-            raise RequestError(
-                f"tool_choice names {name!r}, but the tools are {names}", "tool_choice"
-            )
+    functions = [tool["function"] for tool in tools or ()] or changed.get("functions") or []
+    for param in _CHOICES:
+        _check_choice(given.get(param), param, [function["name"] for function in functions])
     return changed
 
 
@@ -125,6 +115,31 @@ def _response_format(asked: Any) -> Any:
         )
     schema = named.get("schema")
     return {"type": "json_object"} | ({} if schema is None else {"schema": schema})
+
+
+# What a choice says in a word, and how it names a tool.
+_CHOICES = {
+    "tool_choice": (
+        ("none", "auto", "required"),
+        '{"type": "function", "function": {"name": …}}',
+    ),
+    "function_call": (("none", "auto"), '{"name": …}'),
+}
+
+
+def _check_choice(choice: Any, param: str, names: list[str]) -> None:
+    """Check `tool_choice`, or `function_call`, as OpenAI called it before there were tools."""
+    words, named = _CHOICES[param]
+    if choice is None or (isinstance(choice, str) and choice in words):
+        return
+    function = choice
+    if isinstance(choice, Mapping) and param == "tool_choice":
+        function = choice.get("function")
+    name = function.get("name") if isinstance(function, Mapping) else None
+    if name is None:
+        raise RequestError(f"{param} is {', '.join(words)} or {named}, not {choice!r}", param)
+    if name not in names:
+        raise RequestError(f"{param} names {name!r}, but the tools are {names}", param)
 
 
 def _tool(tool: Any) -> dict[str, Any]:
