@@ -555,6 +555,9 @@ def test_server_refuses_with_a_reason(client: Any, stream: bool) -> None:
         ({"tools": [tool, ADD], "tool_choice": "required"}, "tool:paint#/pattern", "paint"),
         ({"tool_choice": "required"}, "tool_choice", "there are no tools"),
         ({"response_format": {"type": "json_schema"}}, "response_format", "needs"),
+        ({"tools": [TOOL], "tool_choice": "foo"}, "tool_choice", "not 'foo'"),
+        ({"extra_body": {"grammar": 5}}, "grammar", "valid string, not 5"),
+        ({"temperature": "hot"}, "temperature", "valid number.*, not 'hot'"),
         ({"extra_body": {"grammar": BAD_GRAMMAR}}, None, "nothing"),
         ({"extra_body": {"grammar": "root ::= <|no_such|>"}}, None, "no_such"),
     ):
@@ -568,6 +571,17 @@ def test_server_refuses_with_a_reason(client: Any, stream: bool) -> None:
         client.completions.create(
             model="any", prompt="a", stream=stream, extra_body={"grammar": BAD_GRAMMAR}
         )
+    for asked, param, why in (
+        ({"prompt": ["a", "b"]}, "prompt", "one prompt a request, not 2"),
+        ({"prompt": 5}, "prompt", "valid string, not 5"),
+        ({"prompt": "a", "extra_body": {"grammar": 5}}, "grammar", "valid string, not 5"),
+    ):
+        with pytest.raises(openai.BadRequestError, match=why) as caught:
+            client.completions.create(model="any", stream=stream, **asked)
+        assert caught.value.param == param
+    for content, why in ((b'{"prompt": ', "is not JSON.*char 11"), (b"[5]", r"object, not \[5\]")):
+        with pytest.raises(openai.BadRequestError, match=why):
+            client.post("/completions", content=content, cast_to=object)
     # The library's own errors, which a stream would lose too.
     with pytest.raises(openai.BadRequestError, match="maximum context length"):
         client.completions.create(model="any", prompt="a b" * 2000, stream=stream)
@@ -615,8 +629,12 @@ def test_an_error_in_a_stream_is_an_event() -> None:
         async def send(message: Any) -> None:
             sent.append(message)
 
-        scope = {"type": "http", "path": "/v1/completions", "chunks": chunks, "route": Route()}
-        await Completions(stream)(scope, send, send)
+        async def receive() -> Any:
+            return {"type": "http.request", "body": b"{}"}
+
+        scope: Any = {"type": "http", "path": "/v1/completions", "headers": [], "route": Route()}
+        scope["chunks"] = chunks
+        await Completions(stream)(scope, receive, send)
         return sent
 
     start, body = anyio.run(run, 0)

@@ -1,14 +1,15 @@
 """ASGI middleware around the server's completions.
 
-In: a chat completion's request as OpenAI has it, which the server's own types don't know all of;
-it reads the body, as the server will, and hands on one that they know. Out: a stream that failed
+In: a completion's request as OpenAI has it, which the server's own types don't know all of; it
+reads the body, as the server will, and hands on one that they know, or answers what can't be met.
+Out: a stream that failed
 before its first chunk, as an answer with the status of the failure. All else it leaves as it is.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from earmark import GrammarError, MatchError
@@ -47,18 +48,18 @@ class Completions:
             return await self._app(scope, receive, send)
         failure = Failure()
         scope = {**scope, _KEY: failure}
-        if scope["path"].endswith("/chat/completions"):
-            body = await _body(receive)
-            if body is None:
-                return None  # The client has gone.
+        body = await _body(receive)
+        if body is None:
+            return None  # The client has gone.
+        if body:
             try:
-                body = _translated(body)
+                body = _translated(body, scope["path"].endswith("/chat/completions"))
             except RequestError as error:
                 return await _answer(send, 400, {"error": _said(error, error.param)})
             headers = [it for it in scope["headers"] if it[0] != b"content-length"]
             headers.append((b"content-length", str(len(body)).encode()))
             scope["headers"] = headers
-            receive = _again(body, receive)
+        receive = _again(body, receive)
         return await self._app(scope, receive, _holding_back(send, failure))
 
 
@@ -69,6 +70,17 @@ def refusal(error: Exception) -> tuple[int, Said] | None:
     if isinstance(error, RequestError):
         return 400, _said(error, error.param)
     return (400, _said(error)) if isinstance(error, MatchError) else None
+
+
+def malformed(errors: Sequence[Mapping[str, Any]]) -> RequestError:
+    """What FastAPI has found wrong with a request's members, as an error to be said."""
+    # Its places begin with "body".
+    said = (
+        f"{'.'.join(map(str, error['loc'][1:]))}: {error['msg']}, not {error['input']!r:.80}"
+        for error in errors
+    )
+    param = next((str(error["loc"][1]) for error in errors if len(error["loc"]) > 1), None)
+    return RequestError("; ".join(said), param)
 
 
 def _said(error: Exception, param: str | None = None, code: str = "invalid_request") -> Said:
@@ -100,14 +112,21 @@ def _again(body: bytes, receive: Receive) -> Receive:
     return again
 
 
-def _translated(body: bytes) -> bytes:
+def _translated(body: bytes, chat: bool) -> bytes:
     try:
         request = json.loads(body)
-    except ValueError:
-        return body  # The server says where it is malformed.
+    except ValueError as error:
+        raise RequestError(f"the request is not JSON: {error}", None) from error
     if not isinstance(request, dict):
-        return body
-    return json.dumps(request | checked_request(request)).encode()
+        raise RequestError(f"a request is a JSON object, not {request!r:.80}", None)
+    if chat:
+        request |= checked_request(request)
+    elif isinstance(prompts := request.get("prompt"), list) and len(prompts) > 1:
+        raise RequestError(
+            f"the server takes one prompt a request, not {len(prompts)}; send one request for each",
+            "prompt",
+        )
+    return json.dumps(request).encode()
 
 
 def _holding_back(send: Send, failure: Failure) -> Send:

@@ -24,10 +24,10 @@ class RequestError(ValueError):
     """A chat completion was asked for in a way that has no meaning, or can't be enforced.
 
     Attributes:
-        param: The argument that it is about.
+        param: The argument that it is about; None: all of them.
     """
 
-    def __init__(self, text: str, param: str) -> None:
+    def __init__(self, text: str, param: str | None) -> None:
         super().__init__(text)
         self.param = param
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from earmark.llama_cpp import UnsupportedLlamaCppError, install
-from earmark.llama_cpp._http import Completions, Failure, refusal
+from earmark.llama_cpp._http import Completions, Failure, malformed, refusal
 from earmark.llama_cpp._install import replace
 
 
@@ -26,6 +26,7 @@ def main() -> None:
         import llama_cpp.server.__main__ as theirs
         import llama_cpp.server.app as routes
         from fastapi import APIRouter
+        from fastapi.exceptions import RequestValidationError
         from llama_cpp.server.errors import RouteErrorHandler
         from starlette.middleware import Middleware
     except ImportError as error:
@@ -44,6 +45,8 @@ def main() -> None:
 
     @wraps(word)
     def answer(self: Any, error: Exception, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(error, RequestValidationError):
+            error = malformed(error.errors())
         return refusal(error) or word(self, error, *args, **kwargs)
 
     replace(theirs, "create_app", create)
