@@ -577,6 +577,23 @@ def test_errors_of_a_logits_processor_let_nothing_through(llama: Any) -> None:
     processor.check()
 
 
+def test_a_logits_processor_of_another_model_is_refused_at_once(
+    llama: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    processor = GrammarLogitsProcessor(llama, LlamaGrammar.from_regex("[a-z]{3}"))
+    processors = llama_cpp.LogitsProcessorList([processor])
+    llama.create_completion("Answer:", logits_processor=processors, max_tokens=1)
+    llama._sampler = None
+    monkeypatch.setattr(llama, "n_vocab", lambda: 100)
+    for call in (
+        partial(llama.create_completion, "Answer:"),
+        lambda **given: next(llama.generate([1, 2], **given)),
+        llama.sample,
+    ):
+        with pytest.raises(ValueError, match="a model of 49152 tokens was given to one of 100"):
+            call(logits_processor=processors)
+
+
 def test_jump_forward(llama: Any) -> None:
     schema = {
         "type": "object",

@@ -18,7 +18,7 @@ Not thread-safe: a `Llama`, which may be used by one thread at a time, as ever. 
 earmark's may be shared.
 """
 
-from earmark.llama_cpp import _sampler, _status
+from earmark.llama_cpp import _processor, _sampler, _status
 from earmark.llama_cpp._generate import Generation, generate
 from earmark.llama_cpp._grammar import LlamaGrammar
 from earmark.llama_cpp._install import install, installed, uninstall
@@ -27,6 +27,7 @@ from earmark.llama_cpp._processor import GrammarLogitsProcessor
 from earmark.llama_cpp._status import Status
 from earmark.llama_cpp._vocabulary import vocabulary
 
+_processor.teach()
 _sampler.teach()
 _status.teach()
 

@@ -50,7 +50,9 @@ _USED = {
     "llama_cpp._internals": (
         "LlamaSampler.add_grammar LlamaSampler.sample LlamaSampler.accept LlamaSampler.clone"
     ).split(),
-    "llama_cpp.llama": "Llama._create_completion Llama.create_chat_completion".split(),
+    "llama_cpp.llama": (
+        "Llama._create_completion Llama.create_chat_completion Llama._init_sampler"
+    ).split(),
     "llama_cpp.llama_grammar": (
         "LlamaGrammar.from_string LlamaGrammar.from_file LlamaGrammar.from_json_schema"
     ).split(),

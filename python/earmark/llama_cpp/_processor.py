@@ -5,13 +5,17 @@ It runs in Python for each token; `grammar=` does not.
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from earmark import Grammar, Matcher, MatchError, apply_mask
 from earmark.llama_cpp._grammar import LlamaGrammar
+from earmark.llama_cpp._library import library
 from earmark.llama_cpp._vocabulary import vocabulary
+
+_TAUGHT = "_earmark_processors"
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -25,7 +29,8 @@ class GrammarLogitsProcessor:
     where a prompt is the whole last text and one more token.
 
     llama-cpp-python calls processors where errors are lost. After one, nothing unconstrained gets
-    through: the text ends at once, and `check()` raises the error.
+    through: the text ends at once, and `check()` raises the error. A call of a model with another
+    number of tokens raises a `ValueError` before it begins.
 
     Args:
         llama: The `llama_cpp.Llama` that the processor is for. Not one with a draft model: it
@@ -50,6 +55,21 @@ class GrammarLogitsProcessor:
         self._width = llama.n_vocab()
         self._error: MatchError | ValueError | None = None
         self._seen: npt.NDArray[np.intc] | None = None
+
+    def check_model(self, llama: Any) -> None:
+        """Raise if a model can't be the one that the processor is for.
+
+        Args:
+            llama: A `llama_cpp.Llama`.
+
+        Raises:
+            ValueError: It has another number of tokens.
+        """
+        if llama.n_vocab() != self._width:
+            raise ValueError(
+                f"a GrammarLogitsProcessor for a model of {self._width} tokens was given to one of "
+                f"{llama.n_vocab()}; make one for each model"
+            )
 
     @property
     def matcher(self) -> Matcher:
@@ -112,3 +132,21 @@ class GrammarLogitsProcessor:
 
 def _is_next(seen: npt.NDArray[np.intc], ids: npt.NDArray[np.intc]) -> bool:
     return len(ids) == len(seen) + 1 and bool(np.array_equal(ids[:-1], seen))
+
+
+def teach() -> None:
+    """Make `Llama` refuse processors of other models. A second call does nothing."""
+    theirs = library("llama_cpp.llama").Llama
+    if getattr(theirs, _TAUGHT, False):
+        return
+    init = theirs._init_sampler
+
+    @wraps(init)
+    def init_(self: Any, *args: Any, **kwargs: Any) -> Any:
+        for processor in kwargs.get("logits_processor") or ():
+            if isinstance(processor, GrammarLogitsProcessor):
+                processor.check_model(self)
+        return init(self, *args, **kwargs)
+
+    theirs._init_sampler = init_
+    setattr(theirs, _TAUGHT, True)
