@@ -8,8 +8,8 @@ A completion with an earmark grammar gets `choice["earmark"]`, a dict of two boo
 
 In a stream it is in the chunk that has the finish reason. A chat completion has it if one
 completion was all it took; formats that ask the model several times (`chatml-function-calling`)
-say nothing. There, llama-cpp-python's finish reason of a tool call is `"tool_calls"` even where
-`max_tokens` cut its arguments off; it becomes `"length"` then, as OpenAI has it.
+say nothing. There, llama-cpp-python's finish reason of a tool call is `"tool_calls"` even where its
+arguments were cut off; it becomes that of the cut then, `"length"` or `"stop"`, as OpenAI has it.
 """
 
 from __future__ import annotations
@@ -168,6 +168,6 @@ def _mark(response: Any, endings: Endings) -> Any:
     choice = response["choices"][0]
     if choice.get("finish_reason") is not None:
         ((choice[KEY], reason),) = endings
-        if reason == "length" and not choice[KEY]["complete"]:
+        if not choice[KEY]["complete"]:
             choice["finish_reason"] = reason
     return response

@@ -71,7 +71,12 @@ def _grammar(tools: list[dict[str, Any]]) -> LlamaGrammar:
             raise RequestError(f"two tools have the name {name!r}", "tools")
         documents[document] = parameters
         if own_options(json.dumps(parameters)) != options:
-            raise RequestError(f"{OPTIONS} must be the same for all tools", "tools")
+            raise RequestError(
+                f"{OPTIONS} must be the same for all tools, of which the model chooses one, but "
+                f"{name!r} has other options than {tools[0]['function']['name']!r}; give them to "
+                "each, or name one tool",
+                "tools",
+            )
         calls.append(
             {
                 "type": "object",
