@@ -674,6 +674,39 @@ def test_jump_forward_stops_in_time(llama: Any) -> None:
             generate(small, [5], letters, max_tokens=wrong)
 
 
+@pytest.mark.parametrize("grammar", ["root ::= [a]", 5, {}, object()])
+def test_what_is_no_grammar(llama: Any, grammar: Any) -> None:
+    for call in (
+        partial(llama.create_completion, "a", max_tokens=1),
+        partial(llama.create_chat_completion, [{"role": "user", "content": "a"}], max_tokens=1),
+        partial(generate, llama, "a"),
+    ):
+        with pytest.raises(TypeError, match=f"not {type(grammar).__name__}; .*reads GBNF"):
+            call(grammar=grammar)
+
+
+def test_arguments_of_generate(llama: Any) -> None:
+    letters = LlamaGrammar.from_regex("[a-z]{5}")
+    with pytest.raises(TypeError, match=r"takes a llama_cpp\.Llama, not NoneType"):
+        generate(None, PROMPT, letters)
+    prompt: Any
+    for prompt in (None, 5):
+        with pytest.raises(TypeError, match=f"text or a list of tokens, not {prompt}"):
+            generate(llama, prompt, letters)
+    for wrong in ("a", 1.5):
+        with pytest.raises(TypeError, match=f"a prompt's token is an integer, not {wrong!r}"):
+            generate(llama, [5, wrong], letters)  # type: ignore[list-item]
+        for name in ("seed", "max_tokens"):
+            with pytest.raises(TypeError, match=f"{name} is an integer, not {wrong!r}"):
+                generate(llama, PROMPT, letters, **{name: wrong})  # type: ignore[arg-type]
+    for token in (-1, llama.n_vocab(), None):
+        with pytest.raises(ValueError, match=f"a prompt's token is 0 to 49151, not {token}"):
+            generate(llama, [5, token], letters)  # type: ignore[list-item]
+    # None of them has left anything behind.
+    text = models.text_of(llama, list(generate(llama, PROMPT, letters, seed=np.int64(3))))
+    assert re.fullmatch("[a-z]{5}", text)
+
+
 def test_the_layout_must_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     c = llama_cpp.llama_cpp
     layout = sampler_layout(c)

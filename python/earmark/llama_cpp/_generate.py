@@ -8,7 +8,8 @@ gives its logits for those tokens; elsewhere it samples as `Llama.generate` does
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from operator import index
 from typing import Any
 
 from earmark import Grammar, Matcher
@@ -135,26 +136,24 @@ def generate(
         An iterator of token ids, without the one that ends the text.
 
     Raises:
-        TypeError: `grammar` is none of these.
+        TypeError: `llama`, `prompt`, `grammar`, `max_tokens` or `seed` is none of these.
         ValueError: The context has no room for the prompt and one token, or `max_tokens` is
-            less than 1.
+            less than 1, or the model does not have one of the prompt's tokens.
         RuntimeError: While the tokens are asked for: the `Llama` was used for something else.
         VocabularyError: The model is closed, also while the tokens are asked for.
         GrammarError: The grammar names a token that the model does not have.
     """
     if isinstance(grammar, Grammar):
         grammar = LlamaGrammar(grammar)
+    if not isinstance(llama, library("llama_cpp.llama").Llama):
+        raise TypeError(f"generate() takes a llama_cpp.Llama, not {type(llama).__qualname__}")
     check_open(llama)
+    max_tokens, seed = _integer(max_tokens, "max_tokens"), _integer(seed, "seed")
     if max_tokens is not None and max_tokens < 1:
         raise ValueError(
             f"max_tokens is {max_tokens}; give 1 or more, or None for what the context has room for"
         )
-    tokens: list[int]
-    if isinstance(prompt, str | bytes):
-        text = prompt.encode() if isinstance(prompt, str) else prompt
-        tokens = llama.tokenize(text, add_bos=llama._model.add_bos_token(), special=True)
-    else:
-        tokens = list(prompt)
+    tokens = _tokens(llama, prompt)
     if not tokens:
         raise ValueError("the prompt is empty; the model needs one token at least, such as its BOS")
     room = llama.n_ctx() - len(tokens)
@@ -169,6 +168,29 @@ def generate(
     _rewind(llama, tokens)
     wanted = room if max_tokens is None else min(max_tokens, room)
     return Generation(llama, tokens[llama.n_tokens :], sampler, wanted)
+
+
+def _tokens(llama: Any, prompt: Any) -> list[int]:
+    if isinstance(prompt, str | bytes):
+        text = prompt.encode() if isinstance(prompt, str) else prompt
+        tokens: list[int] = llama.tokenize(text, add_bos=llama._model.add_bos_token(), special=True)
+        return tokens
+    if not isinstance(prompt, Iterable):
+        raise TypeError(f"a prompt is text or a list of tokens, not {prompt!r}")
+    tokens = []
+    for token in prompt:
+        number = _integer(token, "a prompt's token")
+        if number is None or not 0 <= number < llama.n_vocab():
+            raise ValueError(f"a prompt's token is 0 to {llama.n_vocab() - 1}, not {token!r}")
+        tokens.append(number)
+    return tokens
+
+
+def _integer(value: Any, name: str) -> int | None:
+    try:
+        return None if value is None else index(value)
+    except TypeError:
+        raise TypeError(f"{name} is an integer, not {value!r}") from None
 
 
 def _rewind(llama: Any, tokens: list[int]) -> None:

@@ -83,8 +83,13 @@ def teach() -> None:
             grammar = grammar.grammar
         if isinstance(grammar, Grammar):
             add_matcher(self, Matcher(grammar, vocabulary(model)))
-        else:
+        elif hasattr(grammar, "_grammar"):
             add_grammar(self, model, grammar)
+        else:
+            raise TypeError(
+                "grammar is an earmark.llama_cpp.LlamaGrammar or an earmark.Grammar, "
+                f"not {type(grammar).__qualname__}; LlamaGrammar.from_string() reads GBNF"
+            )
 
     @wraps(sample)
     def sample_(self: Any, *args: Any, **kwargs: Any) -> Any:
