@@ -16,6 +16,7 @@ says more. Importing this module imports transformers; `import earmark` does not
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from earmark._earmark import Grammar, Vocabulary, fill_masks
@@ -24,8 +25,6 @@ from earmark.masks import allocate_masks, apply_mask
 from earmark.sequences import Sequence, Sequences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import numpy as np
     import numpy.typing as npt
     import torch
@@ -83,11 +82,14 @@ def vocabulary_of(
             given an `eos_token_id` of their own.
 
     Raises:
+        TypeError: `model` is no model.
         VocabularyError: The tokenizer's tokens have no bytes that can be told, or what ends the
             text is not known or not among its tokens; or the model has no logits for some text.
     """
     width = None
     if model is not None:
+        if not hasattr(getattr(model, "config", None), "get_text_config"):
+            raise TypeError(f"model is a model of transformers, not {type(model).__qualname__}")
         if eos_token_ids is None:
             eos_token_ids = getattr(model.generation_config, "eos_token_id", None)
         width = model.config.get_text_config(decoder=True).vocab_size
@@ -121,6 +123,10 @@ class GrammarLogitsProcessor(LogitsProcessor):
         *,
         in_place: bool = False,
     ) -> None:
+        if not isinstance(grammar, Grammar | Iterable):
+            raise TypeError(
+                f"grammar is a Grammar or a list with one for each prompt, not {grammar!r}"
+            )
         grammars = [grammar] if isinstance(grammar, Grammar) else list(grammar)
         for each in grammars:
             if each is not None and not isinstance(each, Grammar):
@@ -203,8 +209,14 @@ class GrammarLogitsProcessor(LogitsProcessor):
             are not complete.
 
         Raises:
+            TypeError: These are no tensor.
             ValueError: These are not the sequences of the last call.
         """
+        if not hasattr(sequences, "detach"):
+            raise TypeError(
+                "sequences is the tensor that generate() returned, or its .sequences, "
+                f"not {type(sequences).__qualname__}"
+            )
         return [_status(row) for row in self._sequences.outputs(sequences.detach().cpu().numpy())]
 
     def _constrain(self, scores: torch.Tensor, rows: list[Sequence], going: list[int]) -> None:

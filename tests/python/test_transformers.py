@@ -501,6 +501,17 @@ def test_a_forced_token_is_an_error() -> None:
     [
         (lambda: GrammarLogitsProcessor([], vocabulary()), ValueError, "no grammars"),
         (lambda: GrammarLogitsProcessor("x", vocabulary()), TypeError, "not str"),
+        (
+            lambda: GrammarLogitsProcessor(None, vocabulary()),  # type: ignore[arg-type]
+            TypeError,
+            "a list with one for each prompt, not None",
+        ),
+        (
+            lambda: GrammarLogitsProcessor(DATE, vocabulary()).statuses(None),  # type: ignore[arg-type]
+            TypeError,
+            "the tensor that .* returned, .* not NoneType",
+        ),
+        (lambda: vocabulary_of(tokenizer(), 5), TypeError, "model of transformers, not int"),
         (lambda: GrammarLogitsProcessor(["x"], vocabulary()), TypeError, "not str"),
         (lambda: GrammarLogitsProcessor(DATE, tokenizer()), TypeError, "vocabulary_of"),
         (
