@@ -295,6 +295,21 @@ def test_generate_and_sample(llama: Any) -> None:
     assert llama._sampler is None
 
 
+def test_a_sample_that_would_take_no_notice_of_its_grammar(llama: Any) -> None:
+    first, second = LlamaGrammar.from_regex("[a-z]{9}"), LlamaGrammar.from_regex("[0-9]{9}")
+    llama.create_completion("Well? ", max_tokens=1)
+    with pytest.raises(RuntimeError, match="take no notice of its grammar"):
+        llama.sample(grammar=first)
+    tokens = llama.tokenize(b"Well? ")
+    generations = [llama.generate(tokens, grammar=it) for it in (first, second)]
+    assert all(isinstance(next(it), int) for it in generations)
+    with pytest.raises(RuntimeError, match="take no notice of its grammar"):
+        next(generations[0])
+    # What has been kept is for the same grammar.
+    assert llama.sample(grammar=second.grammar) >= 0
+    assert llama.sample() >= 0
+
+
 def test_all_ends_of_generation(llama: Any) -> None:
     sampler = llama._init_sampler(grammar=LlamaGrammar.from_string('root ::= "a"'), temp=1.0)
     native = native_sampler(sampler)
@@ -452,6 +467,7 @@ def test_a_closed_model_is_not_read() -> None:
         lambda: generate(llama, PROMPT, grammar),
         lambda: list(tokens),
         lambda: list(stream),
+        lambda: llama.sample(grammar=grammar),
         lambda: llama.create_completion(PROMPT, grammar=grammar),
         lambda: llama.create_chat_completion([{"role": "user", "content": "a"}], grammar=grammar),
     ):

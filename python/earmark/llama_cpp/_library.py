@@ -51,7 +51,7 @@ _USED = {
         "LlamaSampler.add_grammar LlamaSampler.sample LlamaSampler.accept LlamaSampler.clone"
     ).split(),
     "llama_cpp.llama": (
-        "Llama._create_completion Llama.create_chat_completion Llama._init_sampler"
+        "Llama._create_completion Llama.create_chat_completion Llama._init_sampler Llama.sample"
     ).split(),
     "llama_cpp.llama_grammar": (
         "LlamaGrammar.from_string LlamaGrammar.from_file LlamaGrammar.from_json_schema"

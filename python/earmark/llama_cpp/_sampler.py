@@ -2,8 +2,9 @@
 
 `LlamaSampler`, which all of its generation goes through, is taught to take earmark's grammars: in
 `add_grammar` it gets the native sampler instead of llama.cpp's; after `sample` and `accept` an
-error of the native sampler is raised; `clone` finds the copy that llama.cpp has made. For other
-grammars nothing changes.
+error of the native sampler is raised; `clone` finds the copy that llama.cpp has made.
+`Llama.sample` refuses an earmark grammar that it would take no notice of. For other grammars
+nothing changes.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from earmark._earmark import NativeSampler, SamplerInterface
 from earmark.llama_cpp._grammar import LlamaGrammar
 from earmark.llama_cpp._layout import sampler_layout
 from earmark.llama_cpp._library import library
-from earmark.llama_cpp._vocabulary import vocabulary
+from earmark.llama_cpp._vocabulary import check_open, vocabulary
 
 _ATTRIBUTE = "_earmark_sampler"
+_GRAMMAR = "_earmark_grammar"
 _TAUGHT = "_earmark_taught"
 # Samplers that change each logit by itself, as others' presence has no influence on it: they do
 # the same after the grammar, for fewer candidates.
@@ -83,6 +85,7 @@ def teach() -> None:
             grammar = grammar.grammar
         if isinstance(grammar, Grammar):
             add_matcher(self, Matcher(grammar, vocabulary(model)))
+            setattr(self, _GRAMMAR, grammar)
         elif hasattr(grammar, "_grammar"):
             add_grammar(self, model, grammar)
         else:
@@ -114,10 +117,33 @@ def teach() -> None:
                 address = cast(sampler, c_void_p).value
                 if address and (found := _interface().find(address, native)):
                     setattr(copy, _ATTRIBUTE, found)
+                    setattr(copy, _GRAMMAR, getattr(self, _GRAMMAR, None))
         return copy
 
+    llama = library("llama_cpp.llama").Llama
+    sample_of_llama = llama.sample
+
+    @wraps(sample_of_llama)
+    def sample_of_llama_(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_ours(grammar := kwargs.get("grammar")):
+            check_open(self)
+            _check_kept(self._sampler, grammar)
+        return sample_of_llama(self, *args, **kwargs)
+
+    llama.sample = sample_of_llama_
     theirs.add_grammar = add_grammar_
     theirs.sample = sample_
     theirs.accept = accept_
     theirs.clone = clone_
     setattr(theirs, _TAUGHT, True)
+
+
+def _check_kept(kept: Any, grammar: Any) -> None:
+    """Raise if the sampler that a `Llama` has kept is there, and not for this grammar."""
+    if isinstance(grammar, LlamaGrammar):
+        grammar = grammar.grammar
+    if kept is not None and getattr(kept, _GRAMMAR, None) is not grammar:
+        raise RuntimeError(
+            "sample() would take no notice of its grammar: the Llama has kept the sampler of its "
+            "last call, which has another one or none; use Llama.generate(), one at a time"
+        )
