@@ -439,9 +439,10 @@ def test_the_librarys_own_tests() -> None:
 
 
 @pytest.fixture
-def client(llama_server: str) -> Any:
+def client(llama_server: str) -> Iterator[Any]:
     openai = pytest.importorskip("openai")
-    return openai.OpenAI(base_url=llama_server, api_key="none", timeout=300)
+    with openai.OpenAI(base_url=llama_server, api_key="none", timeout=300) as client:
+        yield client
 
 
 def test_server_response_format(client: Any) -> None:
