@@ -59,11 +59,11 @@ impl Components {
             }
             if self.low[at] == self.index[at] {
                 let first = self.stack.iter().rposition(|&node| node == at).unwrap_or(0);
-                let component = self.stack.split_off(first);
-                for &member in &component {
+                for &member in &self.stack[first..] {
                     self.on_stack[member] = false;
                 }
-                found(&component)?;
+                found(&self.stack[first..])?;
+                self.stack.truncate(first);
             }
         }
         Ok(())

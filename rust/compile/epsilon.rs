@@ -6,7 +6,9 @@
 //! `A → x N y` with a nullable `N` becomes `A → x N y | x y`. A production with more than two
 //! nullable symbols is cut into a chain first, so that variants don't multiply.
 
-use super::bnf::Bnf;
+use smallvec::SmallVec;
+
+use super::bnf::{Bnf, Symbols};
 use crate::earley::Sym;
 use crate::error::{GrammarError, GrammarErrorKind};
 use crate::index::{Id, NonterminalId};
@@ -36,10 +38,10 @@ pub(super) fn eliminate_empty(bnf: &mut Bnf) -> Result<bool, GrammarError> {
             continue;
         }
         right_hand_sides
-            .retain(|symbols| !symbols.is_empty() && *symbols != [Sym::Nonterminal(head)]);
+            .retain(|symbols| !symbols.is_empty() && symbols[..] != [Sym::Nonterminal(head)]);
         // Whoever has another text than the empty one still has it.
         let solid =
-            |symbols: &Vec<Sym>| symbols.iter().any(|&symbol| !is_nullable(&nullable, symbol));
+            |symbols: &Symbols| symbols.iter().any(|&symbol| !is_nullable(&nullable, symbol));
         lost |= nullable[head.index()] && !right_hand_sides.iter().any(solid);
         if right_hand_sides.len() > 1 {
             let mut seen = rustc_hash::FxHashSet::default();
@@ -63,7 +65,7 @@ fn expand_orders(bnf: &mut Bnf, nullable: &mut Vec<bool>) -> Result<(), GrammarE
                 return Err(empty_member());
             }
             if empty > 0 {
-                let symbols = item.symbols.to_vec();
+                let symbols = Symbols::from_slice(&item.symbols);
                 item.symbols = [Sym::Nonterminal(bnf.productions.push(vec![symbols]))].into();
                 nullable.push(false);
             }
@@ -95,7 +97,7 @@ fn expand(bnf: &mut Bnf, nullable: &mut Vec<bool>, head: NonterminalId, symbols:
     for &place in &places[..places.len().saturating_sub(2)] {
         let tail = bnf.productions.push(Vec::new());
         nullable.push(solid.is_none_or(|solid| solid <= place));
-        let mut chained = symbols[start..=place].to_vec();
+        let mut chained = Symbols::from_slice(&symbols[start..=place]);
         chained.push(Sym::Nonterminal(tail));
         add_variants(bnf, nullable, head, &chained);
         head = tail;
@@ -106,7 +108,7 @@ fn expand(bnf: &mut Bnf, nullable: &mut Vec<bool>, head: NonterminalId, symbols:
 
 /// At most two symbols are nullable, hence at most four variants.
 fn add_variants(bnf: &mut Bnf, nullable: &[bool], head: NonterminalId, symbols: &[Sym]) {
-    let mut variants: Vec<Vec<Sym>> = vec![Vec::with_capacity(symbols.len())];
+    let mut variants: Vec<Symbols> = vec![Symbols::new()];
     for &symbol in symbols {
         let without = if is_nullable(nullable, symbol) { variants.clone() } else { Vec::new() };
         for variant in &mut variants {
@@ -120,7 +122,7 @@ fn add_variants(bnf: &mut Bnf, nullable: &[bool], head: NonterminalId, symbols: 
 fn find_nullable(bnf: &Bnf) -> Vec<bool> {
     let mut nullable = vec![false; bnf.productions.len()];
     let mut missing: Vec<(NonterminalId, usize)> = Vec::new();
-    let mut used_in: Vec<Vec<usize>> = vec![Vec::new(); bnf.productions.len()];
+    let mut used_in: Vec<SmallVec<[u32; 2]>> = vec![SmallVec::new(); bnf.productions.len()];
     let mut ready = Vec::new();
     for (head, right_hand_sides) in bnf.productions.iter_enumerated() {
         for symbols in right_hand_sides {
@@ -129,7 +131,7 @@ fn find_nullable(bnf: &Bnf) -> Vec<bool> {
             }
             for symbol in symbols {
                 if let Sym::Nonterminal(id) = symbol {
-                    used_in[id.index()].push(missing.len());
+                    used_in[id.index()].push(missing.len() as u32);
                 }
             }
             missing.push((head, symbols.len()));
@@ -141,7 +143,7 @@ fn find_nullable(bnf: &Bnf) -> Vec<bool> {
     }
     while let Some(id) = ready.pop() {
         for &production in &used_in[id.index()] {
-            let (head, nonterminals) = &mut missing[production];
+            let (head, nonterminals) = &mut missing[production as usize];
             *nonterminals -= 1;
             if *nonterminals == 0 && !nullable[head.index()] {
                 nullable[head.index()] = true;

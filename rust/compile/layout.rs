@@ -70,8 +70,7 @@ pub(super) fn lay_out(
     for (id, right_hand_sides) in bnf.productions.iter_enumerated() {
         let Some(head) = numbers[id.index()] else { continue };
         for symbols in right_hand_sides {
-            let symbols: Vec<Sym> = symbols.iter().map(|&symbol| symbol_of(symbol)).collect();
-            program.push(head, &symbols);
+            program.push(head, symbols.iter().map(|&symbol| symbol_of(symbol)));
         }
         if let Some(order) = bnf.orders.get(&id) {
             let mut order = order.clone();

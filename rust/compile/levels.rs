@@ -9,7 +9,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::bnf::Bnf;
+use super::bnf::{Bnf, Symbols};
 use crate::earley::Sym;
 use crate::index::NonterminalId;
 
@@ -51,7 +51,7 @@ fn level_below(bnf: &Bnf, upper: NonterminalId) -> Option<NonterminalId> {
     let mut units = productions.iter().filter(|symbols| symbols.len() == 1);
     let (Some(unit), None) = (units.next(), units.next()) else { return None };
     let Sym::Nonterminal(lower) = unit[0] else { return None };
-    let fits = |symbols: &Vec<Sym>| {
+    let fits = |symbols: &Symbols| {
         symbols.len() == 1 || symbols[0] == own && symbols.ends_with(&[unit[0]])
     };
     (lower != upper && productions.iter().all(fits)).then_some(lower)

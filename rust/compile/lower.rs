@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 
-use super::bnf::{Bnf, BnfLexeme};
+use super::bnf::{Bnf, BnfLexeme, Symbols};
 use super::regular::Regular;
 use crate::earley::{Order, OrderItem, Sym};
 use crate::error::GrammarError;
@@ -39,9 +40,9 @@ pub(super) fn lower(
     let start = lower.fresh();
     let symbol = &grammar.symbols[grammar.start];
     let ignored = lower.regular.ignored;
-    let mut first: Vec<Sym> = lower.lexeme(ignored, "")?;
+    let mut first: Symbols = lower.lexeme(ignored, "")?.into_iter().collect();
     if symbol.kind == SymbolKind::Terminal || lower.regular.in_rule(symbol.body).is_some() {
-        first.extend(lower.symbols(symbol.body, &symbol.name)?);
+        first.extend(lower.symbol(symbol.body, &symbol.name)?);
     } else {
         first.push(Sym::Nonterminal(lower.nonterminal(symbol.body)));
     }
@@ -63,7 +64,7 @@ struct Lower<'a> {
     grammar: &'a Grammar,
     regular: &'a mut Regular,
     fold: bool,
-    productions: IndexVec<NonterminalId, Vec<Vec<Sym>>>,
+    productions: IndexVec<NonterminalId, Vec<Symbols>>,
     orders: BTreeMap<NonterminalId, Order>,
     lexemes: IndexVec<LexemeId, BnfLexeme>,
     tokens: IndexVec<TokenTerminalId, TokenTerminal>,
@@ -115,12 +116,12 @@ impl Lower<'_> {
                 }
                 if !merged.is_empty() {
                     let regex = self.regular.regexes.or(&merged);
-                    let symbols = self.lexeme(regex, "")?;
-                    self.productions[nonterminal].push(symbols);
+                    let symbol = self.lexeme(regex, "")?;
+                    self.productions[nonterminal].push(symbol.into_iter().collect());
                 }
             }
             &Expr::Repeat { expr, min, max } => {
-                let part = self.single(expr)?;
+                let part = self.symbol(expr, "")?;
                 let symbols = self.repeat(part, min, max);
                 self.productions[nonterminal].push(symbols);
             }
@@ -130,12 +131,12 @@ impl Lower<'_> {
             }
             Expr::Members(members) => {
                 if members.min == 0 && members.marks == 0 {
-                    self.productions[nonterminal].push(vec![]);
+                    self.productions[nonterminal].push(smallvec![]);
                 }
                 let order = self.order(members)?;
                 let some = self.fresh();
                 self.orders.insert(some, order);
-                self.productions[nonterminal].push(vec![Sym::Nonterminal(some)]);
+                self.productions[nonterminal].push(smallvec![Sym::Nonterminal(some)]);
             }
             _ => {
                 let symbols = self.sequence(expr)?;
@@ -153,10 +154,10 @@ impl Lower<'_> {
             if symbols.is_empty() {
                 symbols.push(self.nothing());
             }
-            let symbols = symbols.into();
+            let symbols = symbols.to_vec().into();
             items.push(OrderItem { symbols, once: item.once, marks: item.marks.clone() });
         }
-        let separator = match self.single(members.separator)? {
+        let separator = match self.symbol(members.separator, "")? {
             Some(separator) => separator,
             None => self.nothing(),
         };
@@ -169,11 +170,11 @@ impl Lower<'_> {
     }
 
     /// The symbols of an expression, nested sequences flattened, nameless neighbours merged.
-    fn sequence(&mut self, expr: ExprId) -> Result<Vec<Sym>, GrammarError> {
+    fn sequence(&mut self, expr: ExprId) -> Result<Symbols, GrammarError> {
         let grammar = self.grammar;
-        let mut symbols = Vec::new();
+        let mut symbols = Symbols::new();
         let mut merged: Option<RegexId> = None;
-        let mut stack = vec![expr];
+        let mut stack: SmallVec<[ExprId; 8]> = smallvec![expr];
         while let Some(part) = stack.pop() {
             let regex = self.regular.in_rule(part);
             if let (Some(regex), true) = (regex, self.fold && !self.is_named(part)) {
@@ -185,8 +186,8 @@ impl Lower<'_> {
                 symbols.extend(self.lexeme(regex, "")?);
             }
             match &grammar.exprs[part] {
-                Expr::Seq(parts) if regex.is_none() => stack.extend(parts.iter().rev()),
-                _ => symbols.extend(self.symbols(part, "")?),
+                Expr::Seq(parts) if regex.is_none() => stack.extend(parts.iter().rev().copied()),
+                _ => symbols.extend(self.symbol(part, "")?),
             }
         }
         if let Some(regex) = merged {
@@ -195,8 +196,8 @@ impl Lower<'_> {
         Ok(symbols)
     }
 
-    /// The symbols of one part: none for the empty text.
-    fn symbols(&mut self, expr: ExprId, name: &str) -> Result<Vec<Sym>, GrammarError> {
+    /// The symbol of one part: none for the empty text.
+    fn symbol(&mut self, expr: ExprId, name: &str) -> Result<Option<Sym>, GrammarError> {
         let grammar = self.grammar;
         if let Some(regex) = self.regular.in_rule(expr) {
             let printed;
@@ -211,8 +212,8 @@ impl Lower<'_> {
             return self.lexeme(regex, name);
         }
         match &grammar.exprs[expr] {
-            Expr::Token(terminal) => Ok(vec![self.token(terminal)?]),
-            _ => Ok(vec![Sym::Nonterminal(self.nonterminal(expr))]),
+            Expr::Token(terminal) => Ok(Some(self.token(terminal)?)),
+            _ => Ok(Some(Sym::Nonterminal(self.nonterminal(expr)))),
         }
     }
 
@@ -223,37 +224,29 @@ impl Lower<'_> {
         }
         let token = Sym::Token(self.tokens.push(terminal.clone()));
         let ignored = self.lexeme(self.regular.ignored, "")?;
-        let symbol = if ignored.is_empty() {
-            token
-        } else {
-            let fresh = self.fresh();
-            self.productions[fresh].push([&[token], &ignored[..]].concat());
-            Sym::Nonterminal(fresh)
+        let symbol = match ignored {
+            None => token,
+            Some(ignored) => {
+                let fresh = self.fresh();
+                self.productions[fresh].push(smallvec![token, ignored]);
+                Sym::Nonterminal(fresh)
+            }
         };
         self.token_symbols.insert(terminal.clone(), symbol);
         Ok(symbol)
     }
 
-    /// One symbol for an expression: `None` for the empty text.
-    fn single(&mut self, expr: ExprId) -> Result<Option<Sym>, GrammarError> {
-        match &self.symbols(expr, "")?[..] {
-            [] => Ok(None),
-            [one] => Ok(Some(*one)),
-            _ => unreachable!("a part is at most one symbol"),
-        }
-    }
-
     /// A nonterminal for the empty text.
     fn nothing(&mut self) -> Sym {
         let empty = self.fresh();
-        self.productions[empty].push(vec![]);
+        self.productions[empty].push(smallvec![]);
         Sym::Nonterminal(empty)
     }
 
     /// A lexeme; if it may be empty, a nonterminal for "the lexeme or nothing".
-    fn lexeme(&mut self, regex: RegexId, name: &str) -> Result<Vec<Sym>, GrammarError> {
+    fn lexeme(&mut self, regex: RegexId, name: &str) -> Result<Option<Sym>, GrammarError> {
         if regex == EPSILON {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let regexes = &mut self.regular.regexes;
         let nullable = regexes.is_nullable(regex);
@@ -265,11 +258,11 @@ impl Lower<'_> {
         };
         if regex == DEAD && nullable {
             // An intersection that has the empty text alone.
-            return Ok(Vec::new());
+            return Ok(None);
         }
         if regex == DEAD {
             // No production: the nonterminal is not productive and will be pruned.
-            return Ok(vec![Sym::Nonterminal(self.fresh())]);
+            return Ok(Some(Sym::Nonterminal(self.fresh())));
         }
         let known = self.lexeme_ids.entry(regex).or_default();
         let lexemes = &mut self.lexemes;
@@ -279,19 +272,19 @@ impl Lower<'_> {
             id
         });
         if !nullable {
-            return Ok(vec![Sym::Lexeme(id)]);
+            return Ok(Some(Sym::Lexeme(id)));
         }
         if let Some(&known) = self.nullable_lexemes.get(&id) {
-            return Ok(vec![Sym::Nonterminal(known)]);
+            return Ok(Some(Sym::Nonterminal(known)));
         }
         let optional = self.fresh();
-        self.productions[optional] = vec![vec![], vec![Sym::Lexeme(id)]];
+        self.productions[optional] = vec![smallvec![], smallvec![Sym::Lexeme(id)]];
         self.nullable_lexemes.insert(id, optional);
-        Ok(vec![Sym::Nonterminal(optional)])
+        Ok(Some(Sym::Nonterminal(optional)))
     }
 
-    fn repeat(&mut self, part: Option<Sym>, min: u32, max: Option<u32>) -> Vec<Sym> {
-        let Some(part) = part else { return Vec::new() };
+    fn repeat(&mut self, part: Option<Sym>, min: u32, max: Option<u32>) -> Symbols {
+        let Some(part) = part else { return Symbols::new() };
         let (exact, more) = match max {
             // One `x` less before a loop of at least one.
             None => (min.saturating_sub(1), None),
@@ -301,8 +294,8 @@ impl Lower<'_> {
         match more {
             None => {
                 let many = self.fresh();
-                let base = if min == 0 { vec![] } else { vec![part] };
-                self.productions[many] = vec![base, vec![Sym::Nonterminal(many), part]];
+                let base = if min == 0 { smallvec![] } else { smallvec![part] };
+                self.productions[many] = vec![base, smallvec![Sym::Nonterminal(many), part]];
                 symbols.push(Sym::Nonterminal(many));
             }
             Some(0) => {}
@@ -312,8 +305,8 @@ impl Lower<'_> {
     }
 
     /// `part` exactly `count` times.
-    fn power(&mut self, part: Sym, count: u32) -> Vec<Sym> {
-        let mut symbols = Vec::new();
+    fn power(&mut self, part: Sym, count: u32) -> Symbols {
+        let mut symbols = Symbols::new();
         let mut unit = part;
         for bit in 0..32 - count.leading_zeros() {
             if bit > 0 {
@@ -321,7 +314,7 @@ impl Lower<'_> {
                     known
                 } else {
                     let double = self.fresh();
-                    self.productions[double] = vec![vec![unit, unit]];
+                    self.productions[double] = vec![smallvec![unit, unit]];
                     self.powers.insert((part, bit), Sym::Nonterminal(double));
                     Sym::Nonterminal(double)
                 };
@@ -341,13 +334,13 @@ impl Lower<'_> {
         let range = self.fresh();
         self.ranges.insert((part, count), Sym::Nonterminal(range));
         self.productions[range] = if count == 1 {
-            vec![vec![], vec![part]]
+            vec![smallvec![], smallvec![part]]
         } else {
             let few = self.at_most(part, count / 2);
             let rest = self.at_most(part, count - count / 2);
             let mut many = self.power(part, count / 2);
             many.push(rest);
-            vec![vec![few], many]
+            vec![smallvec![few], many]
         };
         Sym::Nonterminal(range)
     }

@@ -6,13 +6,13 @@
 
 use rustc_hash::FxHashMap;
 
-use super::bnf::{Bnf, BnfLexeme};
+use super::bnf::{Bnf, BnfLexeme, Symbols};
 use crate::earley::Sym;
 use crate::index::{LexemeId, NonterminalId, RegexId};
 use crate::lexer::RegexSet;
 
 /// The symbols before and behind a lexeme.
-type Rest = (Vec<Sym>, Vec<Sym>);
+type Rest = (Symbols, Symbols);
 
 /// Longer productions are not looked at.
 const MAX_SYMBOLS: usize = 8;
@@ -23,7 +23,7 @@ pub(super) fn merge_alternatives(bnf: &mut Bnf, regexes: &mut RegexSet) {
         if bnf.productions[id].len() < 2 {
             continue;
         }
-        let longest = bnf.productions[id].iter().map(Vec::len).max().unwrap_or(0);
+        let longest = bnf.productions[id].iter().map(Symbols::len).max().unwrap_or(0);
         for position in 0..longest.min(MAX_SYMBOLS) {
             merge_at(bnf, regexes, &mut merged, id, position);
         }
@@ -45,7 +45,10 @@ fn merge_at(
             && symbols.len() <= MAX_SYMBOLS
             && regexes.is_finite(bnf.lexemes[lexeme].regex)
         {
-            let rest = (symbols[..position].to_vec(), symbols[position + 1..].to_vec());
+            let rest = (
+                Symbols::from_slice(&symbols[..position]),
+                Symbols::from_slice(&symbols[position + 1..]),
+            );
             let regex = bnf.lexemes[lexeme].regex;
             groups.entry(rest).or_default().push((index, regex));
         }

@@ -4,6 +4,8 @@
 //! productions is reachable from the start. A nonterminal without productions is in none, if it
 //! does not stand for members, which then can be completed.
 
+use smallvec::SmallVec;
+
 use super::bnf::Bnf;
 use crate::earley::{Order, OrderPlan, Sym};
 use crate::error::GrammarError;
@@ -35,20 +37,20 @@ fn keep(order: &mut Order, is_good: impl Fn(Sym) -> bool) {
 /// Where a nonterminal is used.
 #[derive(Clone, Copy)]
 enum Use {
-    Production(usize),
+    Production(u32),
     Order(NonterminalId),
 }
 
 fn find_productive(bnf: &Bnf) -> Result<Vec<bool>, GrammarError> {
     let count = bnf.productions.len();
     // For each production the number of its nonterminals not yet known to have a text.
-    let mut missing: Vec<(NonterminalId, usize)> = Vec::new();
-    let mut used_in: Vec<Vec<Use>> = vec![Vec::new(); count];
+    let mut missing: Vec<(NonterminalId, u32)> = Vec::with_capacity(count);
+    let mut used_in: Vec<SmallVec<[Use; 2]>> = vec![SmallVec::new(); count];
     let mut productive = vec![false; count];
     let mut ready: Vec<NonterminalId> = Vec::new();
     for (head, right_hand_sides) in bnf.productions.iter_enumerated() {
         for symbols in right_hand_sides {
-            let production = missing.len();
+            let production = missing.len() as u32;
             let mut nonterminals = 0;
             for symbol in symbols {
                 if let Sym::Nonterminal(id) = symbol {
@@ -79,7 +81,7 @@ fn find_productive(bnf: &Bnf) -> Result<Vec<bool>, GrammarError> {
             for &place in &used_in[id.index()] {
                 match place {
                     Use::Production(production) => {
-                        let (head, nonterminals) = &mut missing[production];
+                        let (head, nonterminals) = &mut missing[production as usize];
                         *nonterminals -= 1;
                         if *nonterminals == 0 && !productive[head.index()] {
                             productive[head.index()] = true;

@@ -14,8 +14,9 @@ pub(super) fn collapse_units(bnf: &mut Bnf) {
     };
     // The end of each chain, found once: `ends[id]` is filled for the whole path walked.
     let mut ends: Vec<Option<Sym>> = vec![None; bnf.productions.len()];
+    let mut path = Vec::new();
     for id in bnf.productions.ids() {
-        let mut path = vec![id];
+        path.push(id);
         let mut end = Sym::Nonterminal(id);
         while let Sym::Nonterminal(at) = end {
             if let Some(known) = ends[at.0 as usize] {
@@ -31,7 +32,7 @@ pub(super) fn collapse_units(bnf: &mut Bnf) {
                 path.push(next);
             }
         }
-        for step in path {
+        for step in path.drain(..) {
             ends[step.0 as usize] = Some(end);
         }
     }

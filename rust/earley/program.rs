@@ -1,6 +1,7 @@
 //! The productions as the recogniser reads them: flat arrays, no names.
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::order::OrderPlan;
 use crate::index::{DotId, Id, IndexVec, LexemeId, NonterminalId, TokenTerminalId};
@@ -22,7 +23,7 @@ pub struct Program {
     /// For each dot the symbol behind it; `None` at a production's end.
     after: IndexVec<DotId, Option<Sym>>,
     /// For each nonterminal the first dots of its productions.
-    starts: IndexVec<NonterminalId, Vec<DotId>>,
+    starts: IndexVec<NonterminalId, SmallVec<[DotId; 4]>>,
     /// Members, whose productions are made by whoever runs the program.
     orders: Vec<OrderPlan>,
     /// The nonterminals that stand for them; they have no productions here.
@@ -38,7 +39,7 @@ impl Program {
     pub fn new(nonterminals: usize, start: Option<NonterminalId>, accepts_empty: bool) -> Self {
         let mut program = Self {
             after: IndexVec::new(),
-            starts: vec![Vec::new(); nonterminals].into(),
+            starts: vec![SmallVec::new(); nonterminals].into(),
             orders: Vec::new(),
             order_of: FxHashMap::default(),
             start: None,
@@ -63,12 +64,12 @@ impl Program {
     }
 
     /// Adds a production; `symbols` must not be empty.
-    pub fn push(&mut self, nonterminal: NonterminalId, symbols: &[Sym]) {
-        debug_assert!(!symbols.is_empty());
+    pub fn push(&mut self, nonterminal: NonterminalId, symbols: impl IntoIterator<Item = Sym>) {
         let start = DotId::new(self.after.len());
-        for &symbol in symbols {
+        for symbol in symbols {
             self.after.push(Some(symbol));
         }
+        debug_assert!(start.index() < self.after.len());
         self.after.push(None);
         self.starts[nonterminal].push(start);
     }

@@ -345,7 +345,7 @@ mod tests {
     fn program(nonterminals: usize, productions: &[(u32, &[Sym])]) -> Arc<Program> {
         let mut program = Program::new(nonterminals, Some(NonterminalId(0)), false);
         for &(head, symbols) in productions {
-            program.push(NonterminalId(head), symbols);
+            program.push(NonterminalId(head), symbols.iter().copied());
         }
         Arc::new(program)
     }

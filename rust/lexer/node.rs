@@ -316,6 +316,7 @@ impl RegexSet {
     pub(crate) fn share(&mut self) {
         self.nodes.share();
         self.facts.share();
+        self.starts.share();
         self.known_shared = Arc::new(std::mem::take(&mut self.known));
     }
 

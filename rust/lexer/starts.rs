@@ -4,11 +4,14 @@
 //! takes 25 with their numbers.
 
 use std::hash::BuildHasher;
+use std::sync::Arc;
 
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 
 use crate::byteset::ByteSet;
+use crate::index::Id;
+use crate::layered::Layered;
 
 /// How texts start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +39,7 @@ impl Start {
 }
 
 /// A start's number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct StartId(u32);
 
 impl StartId {
@@ -44,17 +47,30 @@ impl StartId {
     pub(super) const NONE: Self = Self(u32::MAX);
 }
 
+impl Id for StartId {
+    fn new(index: usize) -> Self {
+        Self(index as u32)
+    }
+
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// All starts of a set of expressions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Starts {
-    items: Vec<Start>,
-    known: HashTable<u32>,
+    items: Layered<StartId, Start>,
+    /// Those that copies share.
+    known_shared: Arc<HashTable<StartId>>,
+    /// All others.
+    known: HashTable<StartId>,
 }
 
 impl Starts {
     #[inline]
     pub(super) fn get(&self, id: StartId) -> &Start {
-        &self.items[id.0 as usize]
+        &self.items[id]
     }
 
     pub(super) fn add(&mut self, start: Start) -> StartId {
@@ -62,17 +78,25 @@ impl Starts {
         let hash = |start: &Start| FxBuildHasher.hash_one(start.first);
         let items = &self.items;
         let own = hash(&start);
-        if let Some(&known) = self.known.find(own, |&id| items[id as usize] == start) {
-            return StartId(known);
+        let equal = |&id: &StartId| items[id] == start;
+        if let Some(&known) =
+            self.known_shared.find(own, equal).or_else(|| self.known.find(own, equal))
+        {
+            return known;
         }
-        let id = items.len() as u32;
-        self.items.push(start);
+        let id = self.items.push(start);
         let items = &self.items;
-        self.known.insert_unique(own, id, |&id| hash(&items[id as usize]));
-        StartId(id)
+        self.known.insert_unique(own, id, |&id| hash(&items[id]));
+        id
+    }
+
+    /// Lets all later copies share the starts that there are.
+    pub(super) fn share(&mut self) {
+        self.items.share();
+        self.known_shared = Arc::new(std::mem::take(&mut self.known));
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.items.len() * (size_of::<Start>() + 8)
+        self.items.own_len() * (size_of::<Start>() + 8)
     }
 }
