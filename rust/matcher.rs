@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crate::error::MatchError;
 use crate::index::{Id, StateId, TokenId};
-use crate::mask::{Cache, Engine};
+use crate::mask::{Cache, Engine, Mask};
 use crate::recogniser::{DEAD, Recogniser};
 use crate::vocab::Vocabulary;
 
@@ -71,17 +71,21 @@ impl Matcher {
             out.fill(0);
             return;
         }
+        self.with_mask(|mask| mask.write(out));
+    }
+
+    /// Lends the mask of a text that has not finished. States that allow the same tokens mostly
+    /// have the same one.
+    pub(crate) fn with_mask<R>(&mut self, read: impl FnOnce(&Arc<Mask>) -> R) -> R {
         {
             let cache = self.engine.read();
             if cache.generation == self.generation
                 && let Some(mask) = cache.known_mask(self.state())
             {
-                mask.write(out);
-                return;
+                return read(mask);
             }
         }
-        let mask = self.update(Engine::mask);
-        mask.write(out);
+        read(&self.update(Engine::mask))
     }
 
     /// Takes a token.

@@ -190,6 +190,7 @@ class Vocabulary:
             IndexError: There is no such token.
         """
 
+    def _fingerprint(self) -> int: ...
     def _starts_of_longer_tokens(self, text: bytes) -> list[int]: ...
     def __copy__(self) -> Vocabulary: ...
     def __deepcopy__(self, memo: dict[Any, Any], /) -> Vocabulary: ...
@@ -623,7 +624,8 @@ def llama_vocab_table(
             `attributes`, of `llama_vocab_is_eog` as `is_end`.
 
     Returns:
-        The tokens' texts and attributes, and the ids of those that end a generation.
+        The tokens' texts and attributes (0 where llama.cpp only makes up a name for a token
+        without text), and the ids of those that end a generation.
 
     Raises:
         ValueError: An address is 0.
@@ -683,11 +685,12 @@ def accept_all(
             `threads` is less than 1. Nothing was accepted.
     """
 
-def decode_pieces(pieces: Sequence[str | None], kind: str) -> list[bytes | None]:
+def decode_pieces(pieces: Sequence[str | bytes | None], kind: str) -> list[bytes | None]:
     """What the pieces of a tokenizer's vocabulary file stand for. For the adapters.
 
     Args:
-        pieces: How the file writes the tokens; None where it has no token.
+        pieces: How the file writes the tokens, as text or as its UTF-8; None where it has no
+            token.
         kind: `"byte_level"`: GPT-2's alphabet; `"sentencepiece"`: UTF-8 with `▁` for the space
             and `<0xNN>` for bytes; `"metaspace"`: only `▁`; `"raw"`: UTF-8.
 
@@ -695,5 +698,5 @@ def decode_pieces(pieces: Sequence[str | None], kind: str) -> list[bytes | None]
         The bytes of each token: `b""` for None; None where the encoding can't have written it.
 
     Raises:
-        VocabularyError: There is no such kind.
+        VocabularyError: There is no such kind, or bytes are no UTF-8.
     """

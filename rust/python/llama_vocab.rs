@@ -24,7 +24,7 @@ pub(super) struct Functions {
     is_end: usize,
 }
 
-/// Texts, attributes (`llama_token_attr`) and the ids that end a generation.
+/// Texts, attributes (`llama_token_attr`, 0 for tokens without text) and the ids that end a generation.
 type Table<'py> = (Vec<Bound<'py, PyBytes>>, Vec<i32>, Vec<i32>);
 
 /// The texts and attributes of the tokens of a `llama_vocab`. See `_earmark.pyi`.
@@ -61,10 +61,15 @@ pub(super) fn llama_vocab_table(
             (bytes, attributes(vocab, token), is_end(vocab, token))
         };
         texts.push(PyBytes::new(py, bytes));
-        kinds.push(attributes);
+        kinds.push(if is_made_up(bytes, token) { 0 } else { attributes });
         if is_end {
             ends.push(token);
         }
     }
     Ok((texts, kinds, ends))
+}
+
+/// Whether a text is the name that llama.cpp makes up for a token without text.
+fn is_made_up(text: &[u8], token: i32) -> bool {
+    text.starts_with(b"[EMPTY_") && text == format!("[EMPTY_{token}]").as_bytes()
 }

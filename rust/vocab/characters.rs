@@ -23,8 +23,12 @@ impl CharacterCounts {
         let mut up_to = vec![TokenBits::new(width); FEW + 1];
         let mut longer = Vec::new();
         for &(bytes, id) in tokens {
-            let Ok(text) = std::str::from_utf8(bytes) else { continue };
-            let count = text.chars().count();
+            let count = if bytes.is_ascii() {
+                bytes.len()
+            } else {
+                let Ok(text) = std::str::from_utf8(bytes) else { continue };
+                text.chars().count()
+            };
             match up_to.get_mut(count) {
                 Some(bits) => bits.insert(id),
                 None => longer.push((count as u32, id)),

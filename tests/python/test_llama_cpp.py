@@ -610,6 +610,24 @@ def test_a_logits_processor_of_another_model_is_refused_at_once(
             call(logits_processor=processors)
 
 
+def test_a_logits_processor_of_a_model_with_as_many_tokens(
+    llama: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    processor = GrammarLogitsProcessor(llama, LlamaGrammar.from_regex("[a-z]{3}"))
+    own = vocabulary(llama)
+    tokens = [own.token_bytes(token) for token in range(len(own))]
+
+    def other() -> earmark.Vocabulary:
+        ends, special = own.eos_token_ids, own.special_token_ids
+        return earmark.Vocabulary(tokens, eos_token_ids=ends, special_token_ids=special)
+
+    monkeypatch.setattr("earmark.llama_cpp._processor.vocabulary", lambda _: other())
+    processor.check_model(llama)  # The same model, loaded again.
+    tokens[1000], tokens[2000] = tokens[2000], tokens[1000]
+    with pytest.raises(ValueError, match="a model with other tokens than those it was made for"):
+        processor.check_model(llama)
+
+
 def test_jump_forward(llama: Any) -> None:
     schema = {
         "type": "object",

@@ -235,6 +235,30 @@ def test_few_forbidden_candidates_stay_and_are_impossible() -> None:
     native.free()
 
 
+def test_masks_that_come_again() -> None:
+    """In and out of two kinds of strings, whose few forbidden tokens differ."""
+    grammar = earmark.Grammar.from_regex(r"""(?s-u:(?:"[^"\x00]*"[0-9]|'[^'ab]*'[0-9])+)""")
+    choose = random.Random(4)
+    native, matcher = make(grammar), earmark.Matcher(grammar, byte_vocabulary())
+    seen = set()
+    for _ in range(400):
+        tokens = allowed(matcher)
+        seen.add(len(tokens))
+        assert native.apply() == tokens
+        ids = list(range(257))
+        if choose.random() < 0.1:
+            choose.shuffle(ids)
+            assert native.candidates(ids) == [token for token in ids if token in tokens]
+            assert native.candidates(ids[:200]) == [it for it in ids[:200] if it in tokens]
+        often = [token for token in b"\"'0" if token in tokens]
+        token = choose.choice(often if choose.random() < 0.5 else sorted(tokens - {BYTE_EOS}))
+        matcher.accept(token)
+        native.accept(token)
+    assert seen == {2, 3, 10, 254, 255}
+    native.handle.check()
+    native.free()
+
+
 def test_a_refused_token_is_told_and_changes_nothing() -> None:
     native = make(YES_NO)
     native.accept(ord("y"))

@@ -59,13 +59,13 @@ def decode_vocabulary(
             f"the vocabulary has {len(texts)} tokens but {len(types)} token types: "
             "the file is damaged"
         )
-    pieces = _normal_pieces(texts, types)
+    pieces: list[bytes | None] = list(texts)
     fixed: dict[int, bytes] = {}  # What `decode_pieces` is not asked for.
     special: dict[int, str] = {}
-    for token, piece in enumerate(pieces):
-        if piece is not None:
-            continue
+    normal = int(TokenType.NORMAL)
+    for token in [token for token, type_ in enumerate(types) if type_ != normal]:
         text, type_ = texts[token], types[token]
+        pieces[token] = None
         if type_ in _SPECIAL:
             fixed[token] = text
             special[token] = _utf8(token, text)
@@ -89,19 +89,6 @@ def decode_vocabulary(
     for token, text in fixed.items():
         tokens[token] = text
     return tokens, special
-
-
-def _normal_pieces(texts: Sequence[bytes], types: Sequence[int]) -> list[str | None]:
-    """The texts of normal tokens, which nearly all are; None for the others."""
-    normal = int(TokenType.NORMAL)
-    pairs = zip(texts, types, strict=True)
-    try:
-        return [text.decode() if type_ == normal else None for text, type_ in pairs]
-    except UnicodeDecodeError:
-        return [
-            _utf8(token, text) if type_ == normal else None
-            for token, (text, type_) in enumerate(zip(texts, types, strict=True))
-        ]
 
 
 def _utf8(token: int, text: bytes) -> str:

@@ -29,8 +29,8 @@ class GrammarLogitsProcessor:
     where a prompt is the whole last text and one more token.
 
     llama-cpp-python calls processors where errors are lost. After one, nothing unconstrained gets
-    through: the text ends at once, and `check()` raises the error. A call of a model with another
-    number of tokens raises a `ValueError` before it begins.
+    through: the text ends at once, and `check()` raises the error. A call of a model with other
+    tokens raises a `ValueError` before it begins.
 
     Args:
         llama: The `llama_cpp.Llama` that the processor is for. Not one with a draft model: it
@@ -57,18 +57,25 @@ class GrammarLogitsProcessor:
         self._seen: npt.NDArray[np.intc] | None = None
 
     def check_model(self, llama: Any) -> None:
-        """Raise if a model can't be the one that the processor is for.
+        """Raise if a model's tokens are not those that the processor is for.
 
         Args:
             llama: A `llama_cpp.Llama`.
 
         Raises:
-            ValueError: It has another number of tokens.
+            ValueError: It has another number of tokens, or others.
+            VocabularyError: Its tokens have no bytes that can be told.
         """
         if llama.n_vocab() != self._width:
             raise ValueError(
                 f"a GrammarLogitsProcessor for a model of {self._width} tokens was given to one of "
                 f"{llama.n_vocab()}; make one for each model"
+            )
+        own, other = self._matcher.vocabulary, vocabulary(llama)
+        if own is not other and own._fingerprint() != other._fingerprint():
+            raise ValueError(
+                "a GrammarLogitsProcessor was given to a model with other tokens than those it was "
+                "made for; make one for each model"
             )
 
     @property

@@ -4,6 +4,7 @@
 //! sampler, which it adds to a chain; the chain owns it. What is here only makes samplers and
 //! looks at them; llama.cpp runs them through the functions of `native`.
 
+mod allowed;
 mod candidates;
 mod interface;
 mod native;

@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::candidates::{CandidateArray, is_untouched, keep};
+use super::allowed::Allowed;
+use super::candidates::{CandidateArray, is_untouched};
 use super::interface::{Functions, Init, Interface, RawSampler};
 use crate::error::MatchError;
 use crate::matcher::Matcher;
@@ -25,8 +26,7 @@ const NAME: &CStr = c"earmark";
 /// What a sampler knows. Python's handle shares it.
 pub(super) struct State {
     pub(super) matcher: Matcher,
-    /// The matcher's mask, or the ends of the text once it has ended.
-    mask: Vec<u32>,
+    allowed: Allowed,
     /// The first error since Python last asked.
     pub(super) failure: Option<Failure>,
 }
@@ -54,8 +54,8 @@ struct Context {
 
 impl State {
     pub(super) fn new(matcher: Matcher) -> Self {
-        let mask = vec![0; matcher.width().div_ceil(32)];
-        Self { matcher, mask, failure: None }
+        let allowed = Allowed::new(matcher.width());
+        Self { matcher, allowed, failure: None }
     }
 
     fn fail(&mut self, failure: Failure) {
@@ -80,21 +80,12 @@ impl State {
             self.fail(Failure::SmallerVocabulary { candidates: candidates.len(), width });
             return;
         }
-        if self.matcher.is_finished() {
-            // llama.cpp goes on sampling if it is asked to: the text has ended, and stays so.
-            self.mask.fill(0);
-            for id in self.matcher.engine().vocabulary().eos() {
-                self.mask[id.0 as usize / 32] |= 1 << (id.0 % 32);
+        let kept = match self.allowed.keep(&mut self.matcher, candidates) {
+            Ok(kept) => kept,
+            Err(allowed) => {
+                return self.fail(Failure::NoCandidate { candidates: array.size, allowed });
             }
-        } else {
-            self.matcher.fill_mask(&mut self.mask);
-        }
-        let kept = keep(candidates, &self.mask, width);
-        if kept == 0 {
-            let allowed = self.mask.iter().map(|word| word.count_ones() as usize).sum();
-            self.fail(Failure::NoCandidate { candidates: array.size, allowed });
-            return;
-        }
+        };
         // Some that are left may have been made impossible where they are.
         array.sorted &= kept < array.size;
         array.size = kept;
