@@ -51,6 +51,8 @@ struct End {
     high: u32,
     /// Whether each number of units of the interval occurs.
     exact: bool,
+    /// Whether `low` occurs.
+    least: bool,
 }
 
 /// What is known of an intersection by its lengths.
@@ -61,6 +63,20 @@ pub(super) enum Fit {
     /// It has one.
     Alive,
     Open,
+}
+
+/// A pattern and a length at the beginning of an expression: `(P & x{m,n}) y`.
+#[derive(Clone, Copy, Debug)]
+pub struct CountedMeet {
+    /// P.
+    pub pattern: RegexId,
+    /// y.
+    pub tail: RegexId,
+    /// x.
+    pub unit: RegexId,
+    /// n.
+    pub max: u32,
+    counter: Counter,
 }
 
 /// How an expression can be read as a sequence of units.
@@ -85,6 +101,7 @@ impl Summary {
                     exact: first.exact
                         && second.exact
                         && second.low <= first.high.saturating_add(1),
+                    least: first.least || second.least && second.low == first.low,
                     ..new
                 };
             }
@@ -107,7 +124,7 @@ fn times(length: u32, count: u32) -> (u32, bool) {
 impl End {
     /// The empty text.
     fn at(place: u32) -> Self {
-        Self { place, low: 0, high: 0, exact: true }
+        Self { place, low: 0, high: 0, exact: true, least: true }
     }
 
     /// `min` to `max` times.
@@ -118,7 +135,8 @@ impl End {
         let touch = min == max
             || u64::from(self.low) * (u64::from(min) + 1)
                 <= u64::from(self.high) * u64::from(min) + 1;
-        Self { low, high, exact: self.exact && touch && !low_lost && !high_lost, ..self }
+        let least = (self.least || min == 0) && !low_lost;
+        Self { low, high, exact: self.exact && touch && !low_lost && !high_lost, least, ..self }
     }
 
     fn then(self, next: Self) -> Self {
@@ -130,6 +148,7 @@ impl End {
             low,
             high,
             exact: self.exact && next.exact && (endless || high != UNBOUNDED) && low != UNBOUNDED,
+            least: self.least && next.least && low != UNBOUNDED,
         }
     }
 }
@@ -148,10 +167,14 @@ impl RegexSet {
             for (counter, other) in [(first, second), (second, first)] {
                 if let Some(counter) = self.counter(counter)
                     && let Some(Reading { end: Some(end), .. }) = self.reading(counter, other)
-                    && end.exact
                 {
-                    let overlap = end.low <= counter.max && counter.min <= end.high;
-                    return if overlap { Fit::Alive } else { Fit::Dead };
+                    if end.least && counter.min <= end.low && end.low <= counter.max {
+                        return Fit::Alive;
+                    }
+                    if end.exact {
+                        let overlap = end.low <= counter.max && counter.min <= end.high;
+                        return if overlap { Fit::Alive } else { Fit::Dead };
+                    }
                 }
             }
         }
@@ -259,6 +282,42 @@ impl RegexSet {
         }
         let Some(counter) = self.counter(head) else { return false };
         others.iter().any(|&other| self.reading(counter, other).is_some_and(|it| it.whole))
+    }
+
+    /// For `(P & x{m,n}) y`, where all texts of P are made of x: P, y, x and n, and the numbers m to
+    /// n as they are asked of [`Self::least_units`].
+    pub fn counted_meet(&mut self, id: RegexId) -> Option<CountedMeet> {
+        let (head, tail) = match *self.node(id) {
+            Node::Concat(head, tail) => (head, tail),
+            _ => (id, super::EPSILON),
+        };
+        let Node::And(meet) = self.node(head) else { return None };
+        let &[first, second] = &meet.all[..] else { return None };
+        if meet.none != DEAD {
+            return None;
+        }
+        [(first, second), (second, first)].into_iter().find_map(|(length, pattern)| {
+            let counter = self.counter(length)?;
+            if counter.place != BETWEEN || counter.max == UNBOUNDED {
+                return None;
+            }
+            self.reading(counter, pattern).is_some_and(|it| it.whole).then(|| CountedMeet {
+                pattern,
+                tail,
+                unit: self.unit_of(counter),
+                max: counter.max,
+                counter,
+            })
+        })
+    }
+
+    /// The least number of units of the texts of an expression, to which what is left of the meet's
+    /// pattern leads, if it is known that a text has so many, and that longer ones occur too where
+    /// the meet asks for them.
+    pub fn least_units(&mut self, meet: &CountedMeet, pattern: RegexId) -> Option<u32> {
+        let end = self.reading(meet.counter, pattern)?.end?;
+        let any_longer = end.exact && end.high == UNBOUNDED;
+        (any_longer || end.least && meet.counter.min == 0).then_some(end.low)
     }
 
     /// How the texts of an expression are read from a counter's place on; `None` if it is not
@@ -404,7 +463,7 @@ impl<'a> Parts<'a> {
             }
         }
         let (high, _) = times(most, max);
-        let end = |place| End { high, exact: false, ..End::at(place) };
+        let end = |place| End { high, exact: false, least: false, ..End::at(place) };
         Some(Summary { ends: reached.into_iter().map(end).collect(), whole })
     }
 
@@ -432,7 +491,7 @@ impl<'a> Parts<'a> {
             }
         }
         let mut common = common.filter(|_| !waiting)?;
-        common.ends.iter_mut().for_each(|end| end.exact = false);
+        common.ends.iter_mut().for_each(|end| (end.exact, end.least) = (false, false));
         Some(common)
     }
 }

@@ -31,6 +31,7 @@ mod utf8;
 mod words;
 
 pub use dfa::Lexer;
+pub use lengths::CountedMeet;
 pub use meet::TooLarge;
 pub use node::{DEAD, EPSILON, RegexSet};
 pub use shape::Counted;

@@ -110,6 +110,11 @@ impl RegexSet {
         self.concat(rest, more)
     }
 
+    /// What a counter counts.
+    pub(super) fn unit_of(&self, counter: Counter) -> RegexId {
+        self.units.known[counter.unit as usize].expr
+    }
+
     /// The number of an expression as a unit, if it can be one.
     fn unit(&mut self, expr: RegexId) -> Option<u32> {
         if let Some(&known) = self.units.numbers.get(&expr) {

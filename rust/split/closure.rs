@@ -145,14 +145,14 @@ fn is_prefix_free(lexer: &mut Lexer, start: RegexId) -> bool {
     true
 }
 
-enum Atom {
+pub(super) enum Atom {
     Ascii(Atoms, &'static [u8]),
     /// A group of [`CHARACTERS`].
     Characters(usize),
 }
 
 impl Atom {
-    fn all() -> Vec<Self> {
+    pub(super) fn all() -> Vec<Self> {
         let ascii = ascii_groups().filter(|(_, bytes)| !bytes.is_empty());
         ascii
             .map(|(bit, bytes)| Self::Ascii(bit, bytes))
@@ -160,7 +160,7 @@ impl Atom {
             .collect()
     }
 
-    fn bit(&self) -> Atoms {
+    pub(super) fn bit(&self) -> Atoms {
         match self {
             Self::Ascii(bit, _) => *bit,
             Self::Characters(group) => character_atom(*group),
@@ -168,7 +168,7 @@ impl Atom {
     }
 
     /// Adds the states after the atom's texts; false if one of them is dead.
-    fn targets<M: ByteMachine>(
+    pub(super) fn targets<M: ByteMachine>(
         &self,
         machine: &mut M,
         state: M::State,

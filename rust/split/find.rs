@@ -4,6 +4,7 @@
 //! tokens have to be read: few are walked one by one, most are told by their atoms.
 
 use super::closure::{self, Closure, Units};
+use super::escapes::{self, Reading};
 use super::walk::{Everything, Found, Shortcuts, Visit, walk, walk_few, walk_nodes};
 use super::{Closures, Ends, MAX_FEW, MAX_READ, Split, TokenSet, starts_many};
 use crate::index::{NodeId, RegexId, TokenId};
@@ -11,6 +12,31 @@ use crate::lexer::{self, Lexer};
 use crate::vocab::Vocabulary;
 use crate::vocab::atoms::{ascii_groups, atoms_with_bytes, bytes_of_atoms};
 use crate::vocab::trie::Trie;
+
+/// If more tokens than this are to be read, it is looked for why so many.
+const MANY_READ: usize = 7_000;
+
+impl Reading {
+    /// The tokens that are not within one of the closures' atoms are read.
+    fn of_closures(
+        vocabulary: &Vocabulary,
+        lexer: &Lexer,
+        state: RegexId,
+        closures: &[Closure],
+    ) -> Option<Self> {
+        let atoms = &vocabulary.atoms;
+        let (closure, more) = closures.split_first()?;
+        // Tokens with an atom that occurs nowhere are dead, or the lexeme ends before it.
+        let alphabet = atoms_with_bytes(&lexer.regexes().alphabet(state));
+        let mut read = atoms.tokens_with(alphabet & !closure.atoms);
+        let mut alive = atoms.tokens_within(closure.atoms);
+        for closure in more {
+            read.intersect(&atoms.tokens_with(alphabet & !closure.atoms));
+            alive.union(&atoms.tokens_within(closure.atoms));
+        }
+        Some(Self { alive, read })
+    }
+}
 
 impl Split {
     /// Splits the tokens below `root` (a node and its depth) from a lexer state.
@@ -36,7 +62,9 @@ impl Split {
             if whole && starts_many(trie, lexer.first(state)) {
                 let closures = steady(vocabulary, lexer, state);
                 closure = closures.first().copied().unwrap_or_default();
-                if let Some(split) = Self::of_others(vocabulary, lexer, state, &closures) {
+                if closure.atoms != 0
+                    && let Some(split) = Self::of_others(vocabulary, lexer, state, &closures)
+                {
                     return split;
                 }
             }
@@ -45,10 +73,9 @@ impl Split {
                     return split;
                 }
                 closure = closure_of(lexer, state, u32::MAX, usize::MAX);
-                if whole
-                    && closure.atoms != 0
-                    && let Some(split) = Self::of_others(vocabulary, lexer, state, &[closure])
-                {
+                let closures = [closure];
+                let closures = if closure.atoms == 0 { &[][..] } else { &closures };
+                if whole && let Some(split) = Self::of_others(vocabulary, lexer, state, closures) {
                     return split;
                 }
             }
@@ -73,31 +100,38 @@ impl Split {
         Self::from_parts(inside, overlap, trie, found)
     }
 
-    /// The split of all tokens, those within one of the closures' atoms unread; `None` if too many
-    /// others are to be read. If a closure accepts it is the only one.
+    /// The split of all tokens, of which only those are read that closures don't cover, or in which
+    /// something may happen; `None` if they are too many. If a closure accepts it is the only one.
     fn of_others(
         vocabulary: &Vocabulary,
         lexer: &mut Lexer,
         state: RegexId,
         closures: &[Closure],
     ) -> Option<Self> {
+        let covered = Reading::of_closures(vocabulary, lexer, state, closures);
+        let overlap = closures.iter().find(|closure| closure.accepts).copied();
+        let count = covered.as_ref().map_or(usize::MAX, |reading| reading.read.count());
+        let mut best = covered.filter(|_| count <= MAX_READ);
+        if count > MANY_READ && overlap.is_none() {
+            let found = escapes::find(vocabulary, lexer, state);
+            let found = found.filter(|found| found.read.count() < count.min(MAX_READ));
+            best = found.or(best);
+        }
+        Some(Self::of_reading(vocabulary, lexer, state, best?, overlap))
+    }
+
+    /// The split of all tokens, of which some are read. Those that end within others are among them,
+    /// but for those that `overlap` covers.
+    fn of_reading(
+        vocabulary: &Vocabulary,
+        lexer: &mut Lexer,
+        state: RegexId,
+        reading: Reading,
+        overlap: Option<Closure>,
+    ) -> Self {
         let trie = &vocabulary.trie;
-        let atoms = &vocabulary.atoms;
-        let (&closure, more) = closures.split_first()?;
-        // Tokens with an atom that occurs nowhere are dead, or the lexeme ends before it.
-        let alphabet = atoms_with_bytes(&lexer.regexes().alphabet(state));
-        let mut read = atoms.tokens_with(alphabet & !closure.atoms);
-        for closure in more {
-            read.intersect(&atoms.tokens_with(alphabet & !closure.atoms));
-        }
-        if read.count() > MAX_READ {
-            return None;
-        }
+        let Reading { alive: mut bits, read } = reading;
         let nodes = vocabulary.paths.nodes_of(read.iter());
-        let mut bits = atoms.tokens_within(closure.atoms);
-        for closure in more {
-            bits.union(&atoms.tokens_within(closure.atoms));
-        }
         let mut ends = Vec::new();
         let mut visits = Vec::new();
         let step = |state, byte| Some(lexer.step(state, byte)).filter(|&next| next != lexer::DEAD);
@@ -110,9 +144,9 @@ impl Split {
                 ends.push((node, depth));
             }
         }
-        let overlap = if closure.accepts { closure } else { Closure::default() };
         let inside = TokenSet::of_bits(bits, vocabulary);
-        Some(Self { inside, overlap, ends: Ends::new(trie, ends, closure.accepts) })
+        let ends = Ends::new(trie, ends, overlap.is_some());
+        Self { inside, overlap: overlap.unwrap_or_default(), ends }
     }
 
     /// The split of the tokens below `root`, if few of them are alive.

@@ -11,6 +11,7 @@ pub mod closure;
 mod counts;
 mod crossing;
 pub mod descent;
+mod escapes;
 mod find;
 pub mod machine;
 mod recent;

@@ -95,17 +95,19 @@ pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State, u32, usize) -> Closure>(
             return;
         }
     }
-    // The states of the open nodes, each with the end of its subtree.
-    let mut stack: Vec<(NodeId, M::State)> = Vec::with_capacity(TYPICAL_DEPTH);
-    stack.push((end, start));
+    // The states of the open nodes, each with the end of its subtree and atoms with which it stays
+    // alive and does not end.
+    let mut stack: Vec<(NodeId, M::State, Atoms)> = Vec::with_capacity(TYPICAL_DEPTH);
+    stack.push((end, start, 0));
     let mut node = NodeId(root.0 + 1);
     while node < end {
-        while stack.last().is_some_and(|&(closed, _)| closed <= node) {
+        while stack.last().is_some_and(|&(closed, ..)| closed <= node) {
             stack.pop();
         }
-        let Some(&(_, state)) = stack.last() else { break };
+        let Some(&(_, state, atoms)) = stack.last() else { break };
         let behind = trie.end(node);
-        let state = machine.step(state, trie.byte(node));
+        let byte = trie.byte(node);
+        let state = machine.step(state, byte);
         if is_dead(state) {
             node = behind;
             continue;
@@ -127,19 +129,30 @@ pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State, u32, usize) -> Closure>(
         if M::NOTES_ENDS && machine.accepts(state) {
             found.ends.push((node, depth + stack.len() as u32));
         }
-        if let Some(shortcuts) = &mut shortcuts
-            && trie.count_below(node) >= MIN_SUBTREE
-        {
-            let height = shortcuts.atoms.height(node).unwrap_or(u32::MAX);
-            let closure = (shortcuts.closure)(machine, state, height, trie.count_below(node));
-            if shortcuts.atoms.below_within(node, closure.atoms) {
+        // What keeps a set of states keeps those that it leads to.
+        let mut atoms =
+            if byte.is_ascii() && atoms_with_byte(byte) & atoms != 0 { atoms } else { 0 };
+        if let Some(shortcuts) = &mut shortcuts {
+            if atoms != 0 && shortcuts.atoms.below_within(node, atoms) {
                 found.alive.push(trie.range_below(node));
-                found.hidden_ends |= closure.accepts;
                 node = behind;
                 continue;
             }
+            if trie.count_below(node) >= MIN_SUBTREE {
+                let height = shortcuts.atoms.height(node).unwrap_or(u32::MAX);
+                let closure = (shortcuts.closure)(machine, state, height, trie.count_below(node));
+                if shortcuts.atoms.below_within(node, closure.atoms) {
+                    found.alive.push(trie.range_below(node));
+                    found.hidden_ends |= closure.accepts;
+                    node = behind;
+                    continue;
+                }
+                if closure.atoms != 0 && !(M::NOTES_ENDS && closure.accepts) {
+                    atoms = closure.atoms;
+                }
+            }
         }
-        stack.push((behind, state));
+        stack.push((behind, state, atoms));
         node = next;
     }
 }

@@ -22,7 +22,7 @@ const GROUP: Atoms = 0b1111;
 /// The first atom of complete characters beyond ASCII; those of [`CHARACTERS`] in order.
 const FIRST_CHARACTER: u32 = 58;
 /// The atom of bytes that are only a part of a character within the token.
-const STRAY: u32 = 63;
+pub const STRAY: Atoms = 1 << 63;
 
 /// Bytes of a character: the first lead byte, the last, and the range of the byte that follows
 /// them; further bytes are any continuation bytes (RFC 3629).
@@ -196,7 +196,7 @@ fn suffix_signatures(token: &[u8], out: &mut Vec<Atoms>) {
         out[at] = match starts[at] {
             Some(c) if c.is_ascii() => out[at + 1] | 1 << ASCII[c as usize],
             Some(c) => out[at + c.len_utf8()] | atom_of(c),
-            None => out[at + 1] | 1 << STRAY,
+            None => out[at + 1] | STRAY,
         };
     }
 }
@@ -292,6 +292,17 @@ impl AtomIndex {
         with
     }
 
+    /// The tokens that hold all of these atoms.
+    pub fn tokens_with_all(&self, atoms: Atoms) -> TokenBits {
+        let mut with = self.text.clone();
+        let mut rest = atoms;
+        while rest != 0 {
+            with.intersect(&self.tokens[rest.trailing_zeros() as usize]);
+            rest &= rest - 1;
+        }
+        with
+    }
+
     /// Whether the tokens below a node go on from it with these atoms alone.
     #[inline]
     pub fn below_within(&self, node: NodeId, atoms: Atoms) -> bool {
@@ -340,11 +351,11 @@ mod tests {
         assert_eq!(signature("é".as_bytes()), character_atom(1));
         assert_eq!(signature("日😀".as_bytes()), character_atom(3) | character_atom(4));
         assert_eq!(signature("\u{85}\u{2028}".as_bytes()), character_atom(0) | character_atom(2));
-        assert_eq!(signature(&"日".as_bytes()[..2]), 1 << STRAY);
-        assert_eq!(signature(&"日".as_bytes()[1..]), 1 << STRAY);
+        assert_eq!(signature(&"日".as_bytes()[..2]), STRAY);
+        assert_eq!(signature(&"日".as_bytes()[1..]), STRAY);
         let mut out = Vec::new();
         suffix_signatures("aé".as_bytes(), &mut out);
-        assert_eq!(out, [signature(b"a") | character_atom(1), character_atom(1), 1 << STRAY, 0]);
+        assert_eq!(out, [signature(b"a") | character_atom(1), character_atom(1), STRAY, 0]);
     }
 
     #[test]
@@ -390,7 +401,7 @@ mod tests {
         let within = index.tokens_within(signature(b"a1"));
         assert_eq!(within.iter().collect::<Vec<_>>(), [TokenId(0), TokenId(1)]);
         let a = trie.find(b"a").unwrap();
-        assert!(index.below_holds(a, 1 << STRAY));
+        assert!(index.below_holds(a, STRAY));
         assert!(!index.below_within(a, signature(b"b1")));
     }
 }
