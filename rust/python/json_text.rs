@@ -182,10 +182,14 @@ impl<'py> Writer<'py, '_> {
         // Not the subclass's own repr: an `IntEnum` member is its number.
         let digits = number.py().get_type::<PyInt>().call_method1("__repr__", (number,));
         let Ok(digits) = digits else {
-            return Err(self.at(
-                GrammarErrorKind::Limit,
-                "an integer of more digits than sys.get_int_max_str_digits() allows",
-            ));
+            let message = "an integer of more digits than sys.get_int_max_str_digits() allows";
+            return Err(GrammarError::new(GrammarErrorKind::Limit, message)
+                .with_hint(
+                    "raise that by sys.set_int_max_str_digits(), or give the schema as JSON text; \
+                     past 1000 digits limits={\"number_digits\": …} is needed too",
+                )
+                .at_pointer(pointer(&self.open))
+                .into());
         };
         self.text.push_str(digits.cast::<PyString>()?.to_str()?);
         Ok(())

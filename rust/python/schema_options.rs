@@ -130,11 +130,10 @@ struct LayoutArguments {
 
 impl LayoutArguments {
     fn whitespace(self) -> PyResult<Whitespace> {
-        let whitespace = self.whitespace.unwrap_or(Whitespace::Flexible);
         if self.separators.is_none() && self.indent.is_none() {
-            return Ok(whitespace);
+            return Ok(self.whitespace.unwrap_or(Whitespace::Flexible));
         }
-        if whitespace != Whitespace::Flexible {
+        if self.whitespace.is_some() {
             return Err(PyValueError::new_err(
                 "separators and indent say themselves what white space there is: \
                  leave whitespace out, or them",
@@ -159,10 +158,17 @@ fn separators(value: &Bound<'_, PyAny>) -> PyResult<Option<(String, String)>> {
     if value.is_none() {
         return Ok(None);
     }
-    let pair = value.extract::<[String; 2]>().ok().filter(|_| !value.is_instance_of::<PyString>());
-    let Some([item, key]) = pair else {
+    let given = value.extract::<Vec<String>>().ok();
+    let Some(given) = given.filter(|_| !value.is_instance_of::<PyString>()) else {
         return Err(PyTypeError::new_err(format!(
             "separators are two str, such as (\",\", \": \"), not {}",
+            value.repr()?
+        )));
+    };
+    let Ok([item, key]) = <[String; 2]>::try_from(given) else {
+        return Err(PyValueError::new_err(format!(
+            "separators are two, one between items and one behind names, such as \
+             (\",\", \": \"), not {}",
             value.repr()?
         )));
     };

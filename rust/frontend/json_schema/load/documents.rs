@@ -305,7 +305,7 @@ impl<'o> Documents<'o> {
                 };
                 for_each_schema(tree, word, child, |schema| open.push((schema, resource)));
             }
-            // The first of equal names counts, so the order matters.
+            // Errors are told in the order of the document.
             open[start..].reverse();
         }
         Ok(())
@@ -334,7 +334,12 @@ impl<'o> Documents<'o> {
             if !own.is_empty() && !is_root {
                 let base: Rc<str> = uri::resolve(&self.resources[outer as usize].base, own).into();
                 if register {
-                    self.by_uri.entry(Rc::clone(&base)).or_insert(place);
+                    let known = *self.by_uri.entry(Rc::clone(&base)).or_insert(place);
+                    // Real schemas of draft 4 repeat each `id`: there the first one counts.
+                    let is_other = known.document == document && known.node != node;
+                    if is_other && dialect.draft != Draft::D4 && sure {
+                        return Err(self.ambiguous("`$id`", &base, known, place));
+                    }
                 }
                 if sure {
                     resource = self.resources.len() as u32;
@@ -352,14 +357,14 @@ impl<'o> Documents<'o> {
                 && !name.is_empty()
                 && !name.starts_with('/')
             {
-                self.anchor(resource, name, node, register);
+                self.anchor(resource, name, place, register)?;
             }
         }
         for word in [Word::Anchor, Word::DynamicAnchor] {
             if word.is_of(dialect)
                 && let Some(name) = tree.get(node, word.name()).and_then(|node| tree.string(node))
             {
-                self.anchor(resource, name, node, register);
+                self.anchor(resource, name, place, register)?;
                 if word == Word::DynamicAnchor && register {
                     self.resources[resource as usize].dynamic.push((name.into(), node));
                 }
@@ -376,10 +381,32 @@ impl<'o> Documents<'o> {
         Ok(resource)
     }
 
-    fn anchor(&mut self, resource: u32, name: &str, node: Node, register: bool) {
-        if register {
-            self.resources[resource as usize].anchors.entry(name.into()).or_insert(node);
+    fn anchor(
+        &mut self,
+        resource: u32,
+        name: &str,
+        place: Place,
+        register: bool,
+    ) -> Result<(), GrammarError> {
+        if !register {
+            return Ok(());
         }
+        let anchors = &mut self.resources[resource as usize].anchors;
+        let known = *anchors.entry(name.into()).or_insert(place.node);
+        if known == place.node {
+            return Ok(());
+        }
+        let known = Place { node: known, ..place };
+        Err(self.ambiguous("anchor", name, known, place))
+    }
+
+    /// The error for two schemas of one name.
+    fn ambiguous(&self, what: &str, name: &str, known: Place, place: Place) -> GrammarError {
+        let first = self.pointer(known).to_string();
+        let message =
+            format!("two schemas have the {what} {name:?}, this one and that at {first:?}");
+        self.error(GrammarErrorKind::Syntax, place, message)
+            .with_hint("let each schema of a document have a name of its own")
     }
 
     /// The dialect that the value of a `$schema` names.

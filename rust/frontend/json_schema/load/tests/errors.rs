@@ -289,3 +289,29 @@ fn long_values_are_cut() {
     let text = format!(r#"{{"minimum": "{}"}}"#, "é".repeat(1000));
     assert!(fault(&text).to_string().len() < 200);
 }
+
+#[test]
+fn schemas_of_one_name_are_told_with_both_places() {
+    for (one, other, what) in [
+        (r#""$anchor": "x""#, r#""$anchor": "x""#, "anchor \"x\""),
+        (r#""$dynamicAnchor": "x""#, r#""$dynamicAnchor": "x""#, "anchor \"x\""),
+        (r#""$anchor": "x""#, r#""$dynamicAnchor": "x""#, "anchor \"x\""),
+        (r#""$id": "http://x/y""#, r#""$id": "http://x/a/../y""#, "`$id` \"http://x/y\""),
+    ] {
+        let text = format!(r#"{{"$defs": {{"a": {{{one}}}, "b/c": {{{other}}}}}}}"#);
+        let message = format!("two schemas have the {what}, this one and that at \"/$defs/a\"");
+        check(&text, &message, "/$defs/b~1c", "a name of its own");
+    }
+    // One schema may have a name twice, and schemas in documents of their own have own anchors.
+    for members in [
+        r#""a": {"$anchor": "x", "$dynamicAnchor": "x"}, "b": {"$anchor": "y"}"#,
+        r#""a": {"$id": "http://x/a", "$anchor": "x"}, "b": {"$anchor": "x"}"#,
+        r#""a": {"enum": [{"$anchor": "x"}]}, "b": {"$anchor": "x"}"#,
+    ] {
+        let options = Options::default();
+        let text = format!(r#"{{"$defs": {{{members}}}}}"#);
+        Loader::new(&text, &options).unwrap();
+    }
+    let repeated = r#""definitions": {"a": {"id": "http://x/y"}, "b": {"id": "http://x/y"}}"#;
+    Loader::new(&draft(4, repeated), &Options::default()).unwrap();
+}
