@@ -12,7 +12,7 @@ use super::bnf::{Bnf, BnfLexeme, Symbols};
 use super::regular::Regular;
 use crate::earley::{Order, OrderItem, Sym};
 use crate::error::GrammarError;
-use crate::grammar::{Expr, Grammar, Members, SymbolKind, TokenTerminal};
+use crate::grammar::{Condition, Expr, Grammar, Members, SymbolKind, TokenTerminal};
 use crate::index::{ExprId, IndexVec, LexemeId, NonterminalId, RegexId, TokenTerminalId};
 use crate::lexer::{DEAD, EPSILON};
 
@@ -130,7 +130,12 @@ impl Lower<'_> {
                 self.productions[nonterminal].push(symbols);
             }
             Expr::Members(members) => {
-                if members.min == 0 && members.marks == 0 {
+                let needs_none =
+                    |condition: &Condition| condition.needs.iter().any(|needs| needs.is_empty());
+                if members.min == 0
+                    && members.marks == 0
+                    && members.conditions.iter().all(needs_none)
+                {
                     self.productions[nonterminal].push(smallvec![]);
                 }
                 let order = self.order(members)?;
@@ -155,14 +160,18 @@ impl Lower<'_> {
                 symbols.push(self.nothing());
             }
             let symbols = symbols.to_vec().into();
-            items.push(OrderItem { symbols, once: item.once, marks: item.marks.clone() });
+            let (marks, excludes) = (item.marks.clone(), item.excludes.clone());
+            items.push(OrderItem { symbols, once: item.once, marks, excludes });
         }
         let separator = match self.symbol(members.separator, "")? {
             Some(separator) => separator,
             None => self.nothing(),
         };
         let Members { order, marks, min, max, .. } = *members;
-        Ok(Order { order, items, separator: Some(separator), marks, min, max })
+        let conditions = members.conditions.to_vec();
+        let most_steps = self.regular.regexes.condition_steps();
+        let separator = Some(separator);
+        Ok(Order { order, items, separator, marks, min, max, conditions, most_steps })
     }
 
     fn is_named(&self, expr: ExprId) -> bool {

@@ -22,11 +22,14 @@ pub struct Effort {
     /// Parts of one terminal, shared ones counted each time. (`A: B B`, `B: C C`, … doubles with
     /// each line.)
     pub terminal_parts: usize,
+    /// Steps through what is left of the conditions on the members of one object.
+    pub condition_steps: usize,
 }
 
 impl Effort {
     /// What is usual.
-    pub const USUAL: Self = Self { search_steps: 1 << 19, terminal_parts: 1 << 21 };
+    pub const USUAL: Self =
+        Self { search_steps: 1 << 19, terminal_parts: 1 << 21, condition_steps: 1 << 19 };
 }
 
 impl Default for Effort {
@@ -75,6 +78,10 @@ pub(super) struct Regexes {
 
 impl Regexes {
     /// Sets how much may be asked for from now on.
+    pub(super) fn condition_steps(&self) -> usize {
+        self.effort.condition_steps
+    }
+
     pub(super) fn set_effort(&mut self, effort: Effort) {
         self.effort = effort;
         self.set.set_search_steps(effort.search_steps);

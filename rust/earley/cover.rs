@@ -78,7 +78,7 @@ impl Cover {
             slot.links |= slot.first != marks;
         }
         let slot_of = |item: (u32, &'a [u32])| slots[item.0 as usize].filter(|slot| slot.links);
-        let mut links = Links((0..marks as usize).collect());
+        let mut links = Links::new(marks as usize);
         let mut is_set = vec![false; marks as usize];
         let mut mark_of_slot: Vec<Option<usize>> = vec![None; slots.len()];
         for item in items.clone() {
@@ -233,10 +233,16 @@ fn too_entangled(marks: usize) -> GrammarError {
 }
 
 /// Sets of marks that belong together.
-struct Links(Vec<usize>);
+pub(super) struct Links(Vec<usize>);
 
 impl Links {
-    fn root(&mut self, mut mark: usize) -> usize {
+    /// Each for itself.
+    pub(super) fn new(count: usize) -> Self {
+        Self((0..count).collect())
+    }
+
+    /// One of those that belong together, the same for all of them.
+    pub(super) fn root(&mut self, mut mark: usize) -> usize {
         while self.0[mark] != mark {
             self.0[mark] = self.0[self.0[mark]];
             mark = self.0[mark];
@@ -244,7 +250,8 @@ impl Links {
         mark
     }
 
-    fn join(&mut self, left: usize, right: usize) {
+    /// Says that two belong together.
+    pub(super) fn join(&mut self, left: usize, right: usize) {
         let (left, right) = (self.root(left), self.root(right));
         self.0[left.max(right)] = left.min(right);
     }

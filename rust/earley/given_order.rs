@@ -8,7 +8,9 @@
 //! For the other marks there is a table: the fewest items from each place on, for each set of marks
 //! that are still missing. More items than the fewest never hurt, up to one for each place (or any
 //! number, where items repeat), so that two numbers answer whether a state can be completed.
+//! Where there are conditions, diagrams answer that (`conditions`).
 
+use super::conditions::Conditions;
 use super::order::{Order, Step};
 use crate::error::{GrammarError, GrammarErrorKind};
 
@@ -31,6 +33,7 @@ pub(crate) struct GivenPlan {
     shared: u32,
     /// The fewest items from a place on, for each set of missing shared marks.
     fewest: Vec<u32>,
+    conditions: Option<Conditions>,
 }
 
 /// The choices at one place of the order.
@@ -70,11 +73,19 @@ impl GivenPlan {
         // Where they can't make a difference they must not tell states apart.
         order.max = order.max.filter(|&max| repeats || (max as usize) < count);
         order.min = if order.min == 1 { 0 } else { order.min };
-        let mut plan =
-            Self { order, places, sets, shared: shared.len() as u32, fewest: Vec::new() };
+        let shared = shared.len() as u32;
+        let mut plan = Self { order, places, sets, shared, fewest: Vec::new(), conditions: None };
         plan.fewest = plan.table();
-        let all = (1 << plan.shared) - 1;
-        Ok(plan.can_follow(0, all, 0).then_some(plan))
+        if !plan.can_follow(0, plan.all_missing(), 0) {
+            return Ok(None);
+        }
+        if !plan.order.conditions.is_empty() {
+            plan.conditions = Conditions::new(&plan)?;
+            if plan.conditions.is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(plan))
     }
 
     fn table(&self) -> Vec<u32> {
@@ -103,8 +114,43 @@ impl GivenPlan {
         fewest
     }
 
+    /// All shared marks, as missing ones.
+    pub(super) fn all_missing(&self) -> u32 {
+        (1 << self.shared) - 1
+    }
+
+    /// How many places there are.
+    pub(super) fn count(&self) -> usize {
+        self.places.len() - 1
+    }
+
+    /// Whether one of a place's items has to come.
+    pub(super) fn is_required(&self, place: usize) -> bool {
+        self.places[place].required
+    }
+
+    /// The shared marks that an item sets.
+    pub(super) fn sets(&self, item: usize) -> u32 {
+        self.sets[item]
+    }
+
+    /// Whether some items can come again and again.
+    pub(super) fn repeats(&self) -> bool {
+        !self.repeating().is_empty()
+    }
+
+    /// Whether it matters how many items there are.
+    pub(super) fn is_counted(&self) -> bool {
+        self.order.max.is_some() || self.order.min > 0
+    }
+
+    /// The fewest items behind all places; `None` if the missing marks can't be set there.
+    pub(super) fn fewest_behind(&self, missing: u32) -> Option<u32> {
+        Some(self.fewest(self.count(), missing)).filter(|&fewest| fewest != NEVER)
+    }
+
     /// The items at a place.
-    fn choices(&self, place: usize) -> std::ops::Range<usize> {
+    pub(super) fn choices(&self, place: usize) -> std::ops::Range<usize> {
         self.places[place].start as usize..self.places[place + 1].start as usize
     }
 
@@ -140,8 +186,9 @@ impl GivenPlan {
     }
 
     /// Before the first item.
-    pub(super) fn nothing() -> Vec<u64> {
-        vec![0; 3]
+    pub(super) fn nothing(&self) -> Vec<u64> {
+        let first = self.conditions.iter().flat_map(Conditions::first);
+        [0; 3].into_iter().chain(first).collect()
     }
 
     /// After one more item, which [`Self::steps`] has named.
@@ -153,14 +200,25 @@ impl GivenPlan {
             (Some(_), _) => seen[0] + 1,
             (None, min) => (seen[0] + 1).min(min.into()),
         };
-        vec![count, place as u64, seen[2] | u64::from(self.sets[item])]
+        let mut after = vec![count, place as u64, seen[2] | u64::from(self.sets[item])];
+        if let Some(conditions) = &self.conditions {
+            after.extend_from_slice(&seen[3..]);
+            conditions.follow(self, seen[1] as usize, item, &mut after[3..]);
+        }
+        after
     }
 
     /// What may come next.
     pub(super) fn steps(&self, seen: &[u64]) -> Vec<Step> {
         let (count, from) = (seen[0] + 1, seen[1] as usize);
-        let missing = ((1 << self.shared) - 1) & !(seen[2] as u32);
+        let missing = self.all_missing() & !(seen[2] as u32);
         let mut steps = Vec::new();
+        if let Some(conditions) = &self.conditions {
+            let mut left = seen[3..].to_vec();
+            if !self.steps_in_places(conditions, from, count, missing, &mut left, &mut steps) {
+                return steps;
+            }
+        }
         let mut add = |item: usize, behind: usize| {
             let missing = missing & !self.sets[item];
             if self.can_follow(behind, missing, count) {
@@ -171,7 +229,8 @@ impl GivenPlan {
                 steps.push(Step { item, ends, goes_on });
             }
         };
-        for place in from..self.places.len() - 1 {
+        let from = if self.conditions.is_some() { self.count() } else { from };
+        for place in from..self.count() {
             self.choices(place).for_each(|item| add(item, place + 1));
             if self.places[place].required {
                 return steps;
@@ -181,8 +240,38 @@ impl GivenPlan {
         steps
     }
 
+    /// What may come next at the places, where there are conditions; whether what is behind them
+    /// may come too.
+    fn steps_in_places(
+        &self,
+        conditions: &Conditions,
+        from: usize,
+        count: u64,
+        missing: u32,
+        left: &mut [u64],
+        steps: &mut Vec<Step>,
+    ) -> bool {
+        for place in from..self.count() {
+            for item in self.choices(place) {
+                let Some(old) = conditions.step(self, place, Some(item), left) else { continue };
+                let required = self.fewest(place + 1, missing & !self.sets[item]);
+                let (ends, goes_on) = conditions.after(self, place + 1, required, count, left);
+                if ends || goes_on {
+                    steps.push(Step { item, ends, goes_on });
+                }
+                conditions.undo(place, old, left);
+            }
+            if self.is_required(place) || conditions.step(self, place, None, left).is_none() {
+                return false;
+            }
+        }
+        true
+    }
+
     pub(super) fn memory_bytes(&self) -> usize {
-        (self.sets.len() + self.fewest.len()) * 4 + self.places.len() * size_of::<Place>()
+        self.conditions.as_ref().map_or(0, Conditions::memory_bytes)
+            + (self.sets.len() + self.fewest.len()) * 4
+            + self.places.len() * size_of::<Place>()
     }
 }
 

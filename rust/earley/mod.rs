@@ -40,6 +40,7 @@
 //! as before, hence the same row. Any list needs three rows.
 
 mod any_order;
+mod conditions;
 mod cover;
 mod given_order;
 mod order;

@@ -10,8 +10,8 @@
 use super::any_order::AnyPlan;
 use super::given_order::GivenPlan;
 use super::program::Sym;
-use crate::error::GrammarError;
-use crate::grammar::MemberOrder;
+use crate::error::{GrammarError, GrammarErrorKind};
+use crate::grammar::{Condition, MemberOrder};
 
 /// At least one item: no two with the same `once`, all marks below `marks` set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +28,10 @@ pub struct Order {
     pub min: u32,
     /// At most this many items.
     pub max: Option<u32>,
+    /// What holds of the items together; only in their given order.
+    pub conditions: Vec<Condition>,
+    /// How many steps through what is left of the conditions may be taken beforehand.
+    pub most_steps: usize,
 }
 
 impl Order {
@@ -51,6 +55,8 @@ pub struct OrderItem {
     pub once: Option<u32>,
     /// The marks that it sets.
     pub marks: Box<[u32]>,
+    /// The alternatives of conditions that it excludes.
+    pub excludes: Box<[u32]>,
 }
 
 /// An item that may come next.
@@ -83,6 +89,10 @@ impl OrderPlan {
             return Ok(None);
         }
         Ok(match order.order {
+            MemberOrder::Any if !order.conditions.is_empty() => {
+                let message = "items in any order can't have conditions";
+                return Err(GrammarError::new(GrammarErrorKind::Unsupported, message));
+            }
             MemberOrder::Any => AnyPlan::new(order)?.map(Self::Any),
             MemberOrder::Given => GivenPlan::new(order)?.map(Self::Given),
         })
@@ -100,7 +110,7 @@ impl OrderPlan {
     pub(super) fn nothing(&self) -> Vec<u64> {
         match self {
             Self::Any(plan) => plan.nothing(),
-            Self::Given(_) => GivenPlan::nothing(),
+            Self::Given(plan) => plan.nothing(),
         }
     }
 
@@ -122,7 +132,9 @@ impl OrderPlan {
 
     pub(super) fn memory_bytes(&self) -> usize {
         let items = self.order().items.iter();
-        let own = |item: &OrderItem| size_of_val(&*item.symbols) + item.marks.len() * 4;
+        let own = |item: &OrderItem| {
+            size_of_val(&*item.symbols) + (item.marks.len() + item.excludes.len()) * 4
+        };
         items.map(|item| own(item) + size_of::<OrderItem>()).sum::<usize>()
             + match self {
                 Self::Any(plan) => plan.memory_bytes(),
@@ -151,9 +163,11 @@ pub(super) mod tests {
             symbols: [Sym::Lexeme(LexemeId(index as u32))].into(),
             once,
             marks: marks.into(),
+            excludes: [].into(),
         };
         let items = items.iter().enumerate().map(item).collect();
-        Order { order, items, separator: Some(SEPARATOR), marks, min, max }
+        let (conditions, most_steps) = (Vec::new(), usize::MAX);
+        Order { order, items, separator: Some(SEPARATOR), marks, min, max, conditions, most_steps }
     }
 
     #[test]
@@ -194,9 +208,21 @@ pub(super) mod tests {
 
     fn is_complete(order: &Order, (items, count): &History) -> bool {
         let is_set = |mark| items.iter().any(|&item| order.items[item].marks.contains(&mark));
+        let is_there = |once: &u32| items.iter().any(|&item| order.items[item].once == Some(*once));
+        let mut number = 0;
+        let mut holds = |needs: &Box<[u32]>| {
+            let own = number;
+            number += 1;
+            let excluded = items.iter().any(|&item| order.items[item].excludes.contains(&own));
+            !excluded && needs.iter().all(is_there)
+        };
+        // All are numbered, whether they hold or not.
+        let mut condition_holds =
+            |condition: &Condition| condition.needs.iter().filter(|needs| holds(needs)).count() > 0;
         *count >= order.min
             && order.max.is_none_or(|max| *count <= max)
             && (0..order.marks).all(is_set)
+            && order.conditions.iter().all(|condition| condition_holds(condition))
     }
 
     /// Whether at most `more` items make it complete.
@@ -210,9 +236,14 @@ pub(super) mod tests {
         (0..order.items.len()).filter_map(|item| after(order, history, item))
     }
 
+    /// How many more items are enough: three marks, or a `min` of three, and what four conditions
+    /// need of four places.
+    fn enough(order: &Order) -> u32 {
+        if order.conditions.is_empty() { 3 } else { 7 }
+    }
+
     fn check(order: &Order, plan: &OrderPlan, history: &History, seen: &[u64]) {
-        // Three marks, or a `min` of three, need no more.
-        let alive = |history: &History| can_be_completed(order, history, 3);
+        let alive = |history: &History| can_be_completed(order, history, enough(order));
         let expected: Vec<Step> = (0..order.items.len())
             .filter_map(|item| {
                 let next = after(order, history, item).filter(alive)?;
@@ -241,6 +272,46 @@ pub(super) mod tests {
         }
     }
 
+    /// Up to three conditions of up to three alternatives.
+    fn add_conditions(order: &mut Order, below: &mut impl FnMut(u32) -> u32) {
+        let mut alternatives = 0;
+        for _ in 0..=below(3) {
+            let needs: Box<[Box<[u32]>]> = (0..=below(3))
+                .map(|_| (0..4).filter(|_| below(4) == 0).map(|place| place * 10).collect())
+                .collect();
+            alternatives += needs.len() as u32;
+            order.conditions.push(Condition { needs });
+        }
+        for item in order.items.iter_mut().filter(|item| item.once.is_some()) {
+            item.excludes = (0..alternatives).filter(|_| below(4) == 0).collect();
+        }
+    }
+
+    /// Exactly one of 100 items, and another one if that is the last: few steps to find it out.
+    #[test]
+    fn conditions_of_many_items_are_small() {
+        let items: Vec<(Option<u32>, &[u32])> =
+            (0..101).map(|once| (Some(once), &[][..])).collect();
+        let mut order = order(MemberOrder::Given, &items, 0, 0, None);
+        let needs = |item: u32| if item == 99 { [99, 100].into() } else { [item].into() };
+        order.conditions = vec![Condition { needs: (0..100).map(needs).collect() }];
+        for item in 0..100 {
+            order.items[item as usize].excludes = (0..100).filter(|&other| other != item).collect();
+        }
+        order.most_steps = 10_000;
+        let plan = OrderPlan::new(order.clone()).unwrap().unwrap();
+        let nothing = plan.nothing();
+        assert_eq!(plan.steps(&nothing).len(), 100);
+        for item in 0..100 {
+            let expected = vec![Step { item: 100, ends: true, goes_on: false }];
+            assert_eq!(plan.steps(&plan.with(&nothing, item)), expected);
+            assert_eq!(plan.steps(&nothing)[item].ends, item != 99);
+        }
+        order.most_steps = 100;
+        let error = OrderPlan::new(order).unwrap_err();
+        assert_eq!(error.limit(), Some("condition_steps"));
+    }
+
     #[test]
     fn agrees_with_trying_everything() {
         let mut state = 1_u32;
@@ -258,10 +329,14 @@ pub(super) mod tests {
                 .map(|marks| ((below(4) > 0).then(|| below(4) * 10), &marks[..]))
                 .collect();
             let max = (below(2) == 0).then(|| below(5));
-            let order = order(kind, &items, below(4), below(4), max);
+            let mut order = order(kind, &items, below(4), below(4), max);
+            if kind == MemberOrder::Given && round % 4 == 1 {
+                add_conditions(&mut order, &mut below);
+            }
             let history = (BTreeSet::new(), 0);
             // The plan is of at least one item.
-            let expected = nexts(&order, &history).any(|next| can_be_completed(&order, &next, 3));
+            let expected =
+                nexts(&order, &history).any(|next| can_be_completed(&order, &next, enough(&order)));
             match OrderPlan::new(order.clone()).unwrap() {
                 Some(plan) => {
                     assert!(expected, "{order:?}");

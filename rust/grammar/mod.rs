@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub use automaton::{Automaton, AutomatonState};
 pub use builder::GrammarBuilder;
-pub use members::{Member, MemberOrder, Members};
+pub use members::{Condition, Member, MemberOrder, Members};
 pub(crate) use print::quote;
 
 use crate::index::{ExprId, IndexVec, SymbolId};

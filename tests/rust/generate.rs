@@ -11,8 +11,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use earmark::grammar::{
-    Automaton, AutomatonState, Expr, Grammar, GrammarBuilder, Member, MemberOrder, Members,
-    SymbolKind, TokenRef, TokenTerminal,
+    Automaton, AutomatonState, Condition, Expr, Grammar, GrammarBuilder, Member, MemberOrder,
+    Members, SymbolKind, TokenRef, TokenTerminal,
 };
 use earmark::index::{ExprId, SymbolId};
 use earmark::span::Span;
@@ -33,16 +33,17 @@ impl fmt::Display for World {
         writeln!(f, "{}", self.grammar)?;
         for expr in self.grammar.exprs.iter() {
             if let Expr::Members(members) = expr {
-                let Members { order, separator, marks, min, max, .. } = &**members;
+                let Members { order, separator, marks, min, max, conditions, .. } = &**members;
                 let separator = self.grammar.print_expr(*separator);
                 write!(
                     f,
                     "({order:?} order, separator {separator}, {marks} marks, {min} to {max:?} of"
                 )?;
-                for Member { expr, once, marks } in &members.items {
-                    write!(f, " [{} {once:?} {marks:?}]", self.grammar.print_expr(*expr))?;
+                for Member { expr, once, marks, excludes } in &members.items {
+                    let expr = self.grammar.print_expr(*expr);
+                    write!(f, " [{expr} {once:?} {marks:?} {excludes:?}]")?;
                 }
-                writeln!(f, ")")?;
+                writeln!(f, " if {conditions:?})")?;
             }
         }
         for symbol in self.grammar.symbols.iter().filter(|s| s.kind == SymbolKind::Terminal) {
@@ -228,19 +229,36 @@ impl<'c> GrammarMaker<'c> {
         let marks = self.choices.below(4) as u32;
         let fewest = usize::from(!self.choices.chance(3));
         let count = self.choices.between(fewest, 4);
+        let order = *self.choices.pick(&[MemberOrder::Any, MemberOrder::Given]);
+        let mut alternatives = 0;
+        let conditions = if order == MemberOrder::Given && self.choices.chance(30) {
+            (0..self.choices.between(1, 2))
+                .map(|_| {
+                    let needs: Box<[Box<[u32]>]> = (0..self.choices.between(1, 3))
+                        .map(|_| (0..4).filter(|_| self.choices.chance(25)).collect())
+                        .collect();
+                    alternatives += needs.len() as u32;
+                    Condition { needs }
+                })
+                .collect()
+        } else {
+            Box::default()
+        };
         let items = (0..count)
-            .map(|_| Member {
-                expr: self.not_empty(depth),
-                once: (!self.choices.chance(25)).then(|| self.choices.below(count) as u32),
-                marks: (0..4).filter(|_| self.choices.chance(30)).collect(),
+            .map(|_| {
+                let expr = self.not_empty(depth);
+                let once = (!self.choices.chance(25)).then(|| self.choices.below(count) as u32);
+                let marks = (0..4).filter(|_| self.choices.chance(30)).collect();
+                let most = if once.is_some() { alternatives } else { 0 };
+                let excludes = (0..most).filter(|_| self.choices.chance(30)).collect();
+                Member { expr, once, marks, excludes }
             })
             .collect();
         let separator = self.not_empty(0);
         let min = self.choices.below(4) as u32;
         let max = self.choices.chance(40).then(|| self.choices.between(min as usize, 4) as u32);
         let min = if self.choices.chance(70) { 0 } else { min };
-        let order = *self.choices.pick(&[MemberOrder::Any, MemberOrder::Given]);
-        self.builder.members(Members { order, items, separator, marks, min, max })
+        self.builder.members(Members { order, items, separator, marks, min, max, conditions })
     }
 
     /// An expression without the empty text.

@@ -41,6 +41,7 @@ fn each_once(required: usize) -> Grammar {
             expr,
             once: Some(index as u32),
             marks: (index < required).then_some(index as u32).into_iter().collect(),
+            excludes: [].into(),
         };
         let items = exprs.iter().enumerate().map(item).collect();
         let separator = b.literal(b",");
@@ -51,6 +52,7 @@ fn each_once(required: usize) -> Grammar {
             marks: required as u32,
             min: 0,
             max: None,
+            conditions: [].into(),
         }
     })
 }
@@ -169,10 +171,20 @@ fn messages_name_the_items_that_are_left() {
 #[test]
 fn a_number_of_any_items() {
     let grammar = object(|b, exprs| {
-        let items =
-            exprs.iter().map(|&expr| Member { expr, once: None, marks: [].into() }).collect();
+        let items = exprs
+            .iter()
+            .map(|&expr| Member { expr, once: None, marks: [].into(), excludes: [].into() })
+            .collect();
         let separator = b.literal(b",");
-        Members { order: MemberOrder::Any, items, separator, marks: 0, min: 2, max: Some(100) }
+        Members {
+            order: MemberOrder::Any,
+            items,
+            separator,
+            marks: 0,
+            min: 2,
+            max: Some(100),
+            conditions: [].into(),
+        }
     });
     let engine = engine(grammar, CompileOptions::default(), 64 << 20);
     for (count, accepted) in [(1, false), (2, true), (100, true), (101, false)] {
@@ -195,7 +207,7 @@ fn error(
 }
 
 fn item(expr: ExprId, once: u32, marks: &[u32]) -> Member {
-    Member { expr, once: Some(once), marks: marks.into() }
+    Member { expr, once: Some(once), marks: marks.into(), excludes: [].into() }
 }
 
 #[test]
@@ -207,6 +219,7 @@ fn what_cannot_be_done_is_refused() {
         marks,
         min: 0,
         max: None,
+        conditions: [].into(),
     };
     let (kind, message) = error(SymbolKind::Rule, |b| {
         let (a, comma) = (b.literal(b"a"), b.literal(b","));
@@ -252,6 +265,7 @@ fn an_item_may_set_many_marks() {
             expr,
             once: Some(index as u32),
             marks: if index == 0 { all.clone().into() } else { [index as u32].into() },
+            excludes: [].into(),
         };
         let items = exprs.iter().enumerate().map(item).collect();
         let separator = b.literal(b",");
@@ -262,6 +276,7 @@ fn an_item_may_set_many_marks() {
             marks: COUNT as u32,
             min: 2,
             max: None,
+            conditions: [].into(),
         }
     });
     let engine = engine(grammar, CompileOptions::default(), 64 << 20);
@@ -285,6 +300,7 @@ fn deep_nesting_compiles() {
             marks: 1,
             min: 0,
             max: None,
+            conditions: [].into(),
         });
         value = b.seq(&[open, inner]);
     }

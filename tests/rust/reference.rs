@@ -479,7 +479,7 @@ impl<'g> Translation<'g> {
 
     /// What may follow each set of items with each number of items, dead ends and all.
     fn members(&mut self, place: Place, left: usize, members: &Members) {
-        let Members { order, items, separator, marks, min, max } = members;
+        let Members { order, items, separator, marks, min, max, conditions } = members;
         // Members without a number come last.
         let number = |item: usize| items[item].once.unwrap_or(u32::MAX);
         // More items than this make no difference.
@@ -490,7 +490,19 @@ impl<'g> Translation<'g> {
             let left = known[&(before.clone(), count)];
             let is_set =
                 |mark| before.iter().any(|&item: &usize| items[item].marks.contains(&mark));
-            if count >= *min && max.is_none_or(|max| count <= max) && (0..*marks).all(is_set) {
+            let holds = |needs: &Box<[u32]>, number: u32| {
+                let excluded = before.iter().any(|&item| items[item].excludes.contains(&number));
+                let is_there =
+                    |once: &u32| before.iter().any(|&item| items[item].once == Some(*once));
+                !excluded && needs.iter().all(is_there)
+            };
+            let mut numbers = 0..;
+            let hold = conditions.iter().all(|condition| {
+                let numbered = condition.needs.iter().zip(numbers.by_ref());
+                numbered.filter(|(needs, number)| holds(needs, *number)).count() > 0
+            });
+            let counts = count >= *min && max.is_none_or(|max| count <= max);
+            if counts && hold && (0..*marks).all(is_set) {
                 self.rule(left, vec![]);
             }
             for (index, item) in items.iter().enumerate() {

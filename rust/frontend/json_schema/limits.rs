@@ -85,6 +85,8 @@ limits! {
     SearchSteps "search_steps" 524_288 0xffff_ffff
     /// Parts of a pattern, shared ones counted each time.
     TerminalParts "terminal_parts" 2_097_152 0xffff_ffff
+    /// Steps through what is left of the conditions on the properties of one object.
+    ConditionSteps "condition_steps" 524_288 0xffff_ffff
 }
 
 /// The value of each limit.
@@ -141,6 +143,7 @@ impl Limits {
         Effort {
             search_steps: self.get(Limit::SearchSteps),
             terminal_parts: self.get(Limit::TerminalParts),
+            condition_steps: self.get(Limit::ConditionSteps),
         }
     }
 }

@@ -8,6 +8,11 @@ use rustc_hash::FxHashSet;
 use super::{Algebra, Result};
 use crate::frontend::json_schema::limits::Limit;
 
+/// So many alternatives are kept in one list, even if they are those of two put together.
+const FEW: usize = 4;
+/// More pairs of alternatives than these are only put together where they can't be kept apart.
+const MOST_PAIRS: usize = 64;
+
 /// A conjunction, one of several in a list.
 pub(super) trait Alternative: Clone {
     /// Whether everything of the type belongs to it, and nothing has been evaluated.
@@ -26,6 +31,21 @@ pub(super) trait Alternative: Clone {
     /// The alternative without what another one says already.
     fn news(&self, _said: &Self, _algebra: &mut Algebra<'_>) -> Result<Self> {
         Ok(self.clone())
+    }
+
+    /// What belongs to one of each of two lists, the two kept beside each other; `None` if that
+    /// can't be said.
+    fn beside(
+        _left: &[Self],
+        _right: &[Self],
+        _algebra: &mut Algebra<'_>,
+    ) -> Result<Option<Rc<[Self]>>> {
+        Ok(None)
+    }
+
+    /// Whether it has lists that are kept beside it.
+    fn has_conditions(&self) -> bool {
+        false
     }
 
     /// Takes away alternatives that others include.
@@ -98,6 +118,13 @@ pub(super) fn intersection<T: Alternative>(
         ([one], [other]) => return Ok(Rc::new([one.merge(other)])),
         _ => {}
     }
+    let pairs = left.len() * right.len();
+    let has_conditions = |set: &[T]| matches!(set, [one] if one.has_conditions());
+    if (pairs > MOST_PAIRS || has_conditions(&left) || has_conditions(&right))
+        && let Some(set) = T::beside(&left, &right, algebra)?
+    {
+        return Ok(set);
+    }
     let mut both = Vec::new();
     for one in &*left {
         for other in &*right {
@@ -108,7 +135,14 @@ pub(super) fn intersection<T: Alternative>(
             }
         }
     }
-    limited(T::reduce(both), algebra)
+    let both = T::reduce(both);
+    if both.len() > FEW.max(left.len() + right.len())
+        && pairs <= MOST_PAIRS
+        && let Some(set) = T::beside(&left, &right, algebra)?
+    {
+        return Ok(set);
+    }
+    limited(both, algebra)
 }
 
 /// What belongs to either set.

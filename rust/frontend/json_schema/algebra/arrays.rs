@@ -135,6 +135,7 @@ impl Domain for Items {
         schema: &Schema,
         (keyword, name): &(Keyword, &'static str),
         positive: bool,
+        _: bool,
     ) -> Result<Option<Self>> {
         let mut list = List::default();
         match keyword {

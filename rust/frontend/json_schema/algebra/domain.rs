@@ -34,12 +34,14 @@ pub(in crate::frontend::json_schema) trait Domain: Clone {
     fn or(self, other: Self, algebra: &mut Algebra<'_>) -> Result<Self>;
 
     /// The values for which a keyword holds, or does not; `None` if it says nothing of this type.
-    /// In-place keywords never come here.
+    /// With `collect` it also says which parts have been evaluated. In-place keywords never come
+    /// here.
     fn keyword(
         algebra: &mut Algebra<'_>,
         schema: &Schema,
         keyword: &(Keyword, &'static str),
         positive: bool,
+        collect: bool,
     ) -> Result<Option<Self>>;
 
     /// Adds `unevaluatedProperties` or `unevaluatedItems` to what the other keywords of its schema
@@ -310,7 +312,7 @@ impl Algebra<'_> {
                 let (yes, no) = (branch(true, then)?, branch(false, otherwise)?);
                 yes.or(no, self)?
             }
-            _ => return D::keyword(self, schema, keyword, positive),
+            _ => return D::keyword(self, schema, keyword, positive, collect),
         };
         Ok(Some(set))
     }

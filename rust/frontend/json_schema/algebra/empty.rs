@@ -109,6 +109,9 @@ impl Algebra<'_> {
         if shape.max == Some(0) && !shape.exists.is_empty() {
             return Ok(true);
         }
+        if self.is_condition_empty(shape)? {
+            return Ok(true);
+        }
         for exists in &shape.exists {
             if let Some(value) = exists.value
                 && self.is_empty_conjunction([value])?

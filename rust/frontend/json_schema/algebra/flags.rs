@@ -54,6 +54,7 @@ impl Domain for Flags {
         _: &Schema,
         (keyword, _): &(Keyword, &'static str),
         positive: bool,
+        _: bool,
     ) -> Result<Option<Self>> {
         let holds = match keyword {
             Keyword::Types(types) => {

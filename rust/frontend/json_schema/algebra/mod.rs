@@ -19,6 +19,7 @@
 
 mod alternatives;
 mod arrays;
+mod conditions;
 mod domain;
 mod empty;
 mod flags;
@@ -37,6 +38,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(super) use arrays::{Items, List};
+pub(super) use conditions::Condition;
 pub(super) use domain::Domain;
 pub(super) use flags::Flags;
 pub(super) use goals::{Goal, Signed};

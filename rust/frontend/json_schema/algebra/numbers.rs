@@ -41,6 +41,7 @@ impl Domain for Numbers {
         schema: &Schema,
         (keyword, name): &(Keyword, &'static str),
         positive: bool,
+        _: bool,
     ) -> Result<Option<Self>> {
         let set = match keyword {
             Keyword::Types(types) if types.contains(Type::Number) => NumberSet::all(),

@@ -8,6 +8,7 @@ use super::alternatives::{
     Alternative, add_new, check_count, intersection, limited, meet, possible, union,
     without_annotations,
 };
+use super::conditions::{Condition, add_conditions, beside};
 use super::domain::{Domain, Key, Memo};
 use super::names::Names;
 use super::{Algebra, Result, Signed, Strings};
@@ -40,8 +41,10 @@ pub(in crate::frontend::json_schema) struct Shape {
     pub(in crate::frontend::json_schema) max: Option<u64>,
     /// Whether an `additionalProperties` or its like has been met.
     pub(in crate::frontend::json_schema) closed: bool,
+    /// Of each of these, one alternative holds as well.
+    pub(in crate::frontend::json_schema) conditions: Vec<Condition>,
     /// The names whose properties have been evaluated.
-    evaluated: Vec<Names>,
+    pub(super) evaluated: Vec<Names>,
 }
 
 /// There is a property with a name in a set and a value for which a schema holds.
@@ -59,6 +62,7 @@ impl Shape {
             && self.names.is_empty()
             && self.evaluated.is_empty()
             && other.evaluated.is_empty()
+            && self.conditions.is_empty()
             && self.min <= other.min
             && self.max.is_none_or(|max| other.max.is_some_and(|other| other <= max))
             && self.closed == other.closed
@@ -82,6 +86,7 @@ impl Alternative for Shape {
             && self.min == 0
             && self.max.is_none()
             && self.evaluated.is_empty()
+            && self.conditions.is_empty()
             && !self.closed
     }
 
@@ -91,7 +96,7 @@ impl Alternative for Shape {
 
     fn size(&self) -> usize {
         let parts = self.named.len() + self.wide.len() + self.names.len() + self.required.len();
-        1 + parts + self.exists.len() + self.evaluated.len()
+        1 + parts + self.exists.len() + self.evaluated.len() + self.conditions.len()
     }
 
     fn without_annotations(&self) -> Self {
@@ -111,8 +116,21 @@ impl Alternative for Shape {
         both.min = both.min.max(other.min);
         both.max = [both.max, other.max].into_iter().flatten().min();
         both.closed |= other.closed;
+        add_conditions(&mut both.conditions, &other.conditions);
         add_evaluated(&mut both.evaluated, &other.evaluated);
         both
+    }
+
+    fn beside(
+        left: &[Self],
+        right: &[Self],
+        algebra: &mut Algebra<'_>,
+    ) -> Result<Option<Rc<[Self]>>> {
+        beside(left, right, algebra)
+    }
+
+    fn has_conditions(&self) -> bool {
+        !self.conditions.is_empty()
     }
 
     fn is_empty(&self, algebra: &mut Algebra<'_>) -> Result<bool> {
@@ -166,6 +184,7 @@ impl Domain for Properties {
         schema: &Schema,
         keyword: &(Keyword, &'static str),
         positive: bool,
+        collect: bool,
     ) -> Result<Option<Self>> {
         match &keyword.0 {
             Keyword::Types(types) => {
@@ -183,7 +202,7 @@ impl Domain for Properties {
                     let mut all = Vec::new();
                     for schema in objects {
                         let part: Self = algebra.evaluate(Signed::yes(schema), false)?;
-                        all.extend(part.without_annotations().0.iter().cloned());
+                        all.extend(part.0.iter().cloned());
                     }
                     return Ok(Some(Self(limited(all, algebra)?)));
                 }
@@ -198,7 +217,7 @@ impl Domain for Properties {
                 let mut set = if positive { Self::all() } else { Self::nothing() };
                 for (name, schema) in &**schemas {
                     let holds = Signed { schema: *schema, positive };
-                    let holds: Self = algebra.evaluate(holds, positive)?;
+                    let holds: Self = algebra.evaluate(holds, positive && collect)?;
                     let there = Self::one(required([name]));
                     if positive {
                         let part = Self::one(algebra.absent(name))
@@ -228,7 +247,8 @@ impl Domain for Properties {
                 Ok(Some(set))
             }
             keyword_ if positive => {
-                Ok(algebra.properties_hold(schema, keyword_, keyword.1)?.map(Self::one))
+                let shape = algebra.properties_hold(schema, keyword_, keyword.1, collect)?;
+                Ok(shape.map(Self::one))
             }
             keyword_ => match algebra.properties_fail(schema, keyword_, keyword.1)? {
                 Some(shapes) => Ok(Some(Self(possible(shapes, algebra)?))),
@@ -401,20 +421,25 @@ impl Algebra<'_> {
         schema: &Schema,
         keyword: &Keyword,
         name: &'static str,
+        collect: bool,
     ) -> Result<Option<Shape>> {
         let mut shape = Shape::default();
         match keyword {
             Keyword::Properties(properties) => {
                 for (name, schema) in &**properties {
                     shape.named.push((Rc::clone(name), Signed::yes(*schema)));
-                    shape.evaluated.push(Names::One(Rc::clone(name)));
+                    if collect {
+                        shape.evaluated.push(Names::One(Rc::clone(name)));
+                    }
                 }
             }
             Keyword::PatternProperties(patterns) => {
                 for (pattern, value) in &**patterns {
                     if let Some(language) = self.pattern(schema, name, pattern)? {
                         shape.wide.push((Names::Pattern(language), Signed::yes(*value)));
-                        shape.evaluated.push(Names::Pattern(language));
+                        if collect {
+                            shape.evaluated.push(Names::Pattern(language));
+                        }
                     }
                 }
             }
@@ -423,8 +448,10 @@ impl Algebra<'_> {
                 match self.name_patterns(schema, patterns)? {
                     Some(languages) => {
                         let others = Names::Others(Rc::clone(names), languages);
-                        shape.wide.push((others.clone(), Signed::yes(*value)));
-                        shape.evaluated.push(others);
+                        if collect {
+                            shape.evaluated.push(others.clone());
+                        }
+                        shape.wide.push((others, Signed::yes(*value)));
                     }
                     None => self.refuse(schema, name, BESIDE),
                 }

@@ -190,6 +190,7 @@ impl Domain for Strings {
         schema: &Schema,
         (keyword, name): &(Keyword, &'static str),
         positive: bool,
+        _: bool,
     ) -> Result<Option<Self>> {
         let set = match keyword {
             Keyword::Types(types) if types.contains(Type::String) => Self::all(),

@@ -10,6 +10,7 @@
 //! behind it. What can never be completed is left to the compiler's reduction.
 
 mod array;
+mod conditions;
 mod layout;
 mod object;
 mod prelude;

@@ -7,8 +7,11 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::algebra::{Domain, Exists, Known, Names, Result, Shape, Signed, Strings};
+use super::super::algebra::{
+    Condition, Domain, Exists, Known, Names, Result, Shape, Signed, Strings,
+};
 use super::Emitter;
+use super::conditions::{Needs, Said, condition, needs};
 use super::spelling::shown;
 use crate::frontend::json_schema::limits::Limit;
 use crate::frontend::json_schema::options::PropertyOrder;
@@ -18,19 +21,29 @@ use crate::index::ExprId;
 /// A pattern with at most this many names is a list of names.
 const MAX_WORDS: usize = 64;
 
-/// What a property may be: which of the properties that must exist it is, and its text.
-type Variant = (u32, ExprId);
+/// What a property may be.
+#[derive(PartialEq, Eq)]
+pub(super) struct Variant {
+    /// Which of the properties that must exist it is.
+    exists: u32,
+    /// The alternatives of conditions that it excludes.
+    excludes: Vec<u32>,
+    /// Its text.
+    expr: ExprId,
+}
 
 /// A named property.
-struct Slot {
-    variants: Vec<Variant>,
+pub(super) struct Slot {
+    pub(super) variants: Vec<Variant>,
     required: bool,
     /// Whether its name has a place in the order; if not, it comes among the others.
     in_order: bool,
+    /// The alternatives of conditions that need it.
+    needed_by: Vec<u32>,
 }
 
 /// Named properties.
-type Slots = Vec<(Rc<str>, Slot)>;
+pub(super) type Slots = Vec<(Rc<str>, Slot)>;
 
 /// How many properties count and what must be among them.
 struct Bounds {
@@ -47,9 +60,14 @@ impl Emitter<'_> {
             let message = "properties must exist whose name is not given";
             return Err(self.more_than(Limit::UnnamedProperties, message));
         }
+        let has_conditions = !shape.conditions.is_empty();
+        if has_conditions && self.algebra.options.property_order == PropertyOrder::Any {
+            return self.put_together(shape, depth);
+        }
         let Some(slots) = self.slots(shape, depth)? else { return Ok(None) };
         let names: Vec<Rc<str>> = slots.iter().map(|(name, _)| Rc::clone(name)).collect();
         let open = self.open_properties(shape, &names, depth)?;
+        let conditions = if has_conditions { needs(shape, &slots) } else { Vec::new() };
         let slots: Vec<Slot> = slots
             .into_iter()
             .map(|(_, slot)| slot)
@@ -67,9 +85,17 @@ impl Emitter<'_> {
         if max.is_some_and(|max| max < needed || max < min) {
             return Ok(None);
         }
-        let body = self.properties(slots, &open, &bounds, depth);
+        if has_conditions && !self.is_given(&slots, &bounds) {
+            return self.put_together(shape, depth);
+        }
+        let needs_none =
+            |condition: &Condition| condition.iter().any(|one| one.required.is_empty());
+        let empty = needed == 0
+            && min == 0
+            && bounds.exists == 0
+            && shape.conditions.iter().all(needs_none);
+        let body = self.properties(slots, &open, &bounds, conditions, depth);
         let layout = self.layout(depth);
-        let empty = needed == 0 && min == 0 && bounds.exists == 0;
         let mut alternatives = Vec::new();
         if empty {
             alternatives.push(layout.empty_object);
@@ -91,11 +117,16 @@ impl Emitter<'_> {
                 order.push(Rc::clone(name));
             }
         };
+        if !shape.conditions.is_empty() {
+            self.algebra.names_in_order(shape).iter().for_each(&mut add);
+        }
         for (name, value) in &shape.named {
             by_name.entry(name).or_default().push(*value);
             add(name);
         }
         shape.required.iter().for_each(&mut add);
+        let said = Said::new(shape);
+        said.names().iter().for_each(&mut add);
         let in_order = order.len();
         let mut add = |name: &Rc<str>| {
             if seen.insert(Rc::clone(name)) {
@@ -131,19 +162,32 @@ impl Emitter<'_> {
             parts.extend(self.algebra.wide_values(shape, &known)?);
             let mut variants = Vec::new();
             if self.algebra.is_name_allowed(shape, &name)? {
-                variants = self.variants(&shape.exists, &known, &parts, depth)?;
+                variants = match said.of(&name) {
+                    None => self.variants(&shape.exists, &known, &parts, &[], depth)?,
+                    Some(said) => {
+                        let mut variants = Vec::new();
+                        for cell in self.cells_of_values(&parts, said)? {
+                            let (exists, excludes) = (&shape.exists, &cell.excludes);
+                            let parts = [cell.parts, cell.not].concat();
+                            variants
+                                .extend(self.variants(exists, &known, &parts, excludes, depth)?);
+                        }
+                        variants
+                    }
+                };
                 if !variants.is_empty() {
                     let colon = self.layout(depth).colon;
                     let key = self.one_key(&name, colon);
-                    for (_, value) in &mut variants {
-                        *value = self.algebra.builder.seq(&[key, *value]);
+                    for variant in &mut variants {
+                        variant.expr = self.algebra.builder.seq(&[key, variant.expr]);
                     }
                 }
             }
             if required && variants.is_empty() {
                 return Ok(None);
             }
-            slots.push((name, Slot { variants, required, in_order }));
+            let needed_by = said.needed_by(&name);
+            slots.push((name, Slot { variants, required, in_order, needed_by }));
         }
         Ok(Some(slots))
     }
@@ -154,6 +198,7 @@ impl Emitter<'_> {
         exists: &[Exists],
         name: &Known<'_>,
         parts: &[Signed],
+        excludes: &[u32],
         depth: u32,
     ) -> Result<Vec<Variant>> {
         let mut variants: Vec<Variant> = Vec::new();
@@ -171,8 +216,9 @@ impl Emitter<'_> {
             let chosen = costly.iter().enumerate().filter(|(at, _)| selection >> at & 1 == 1);
             let bits = chosen.clone().fold(free, |bits, (_, (bit, _))| bits | bit);
             let parts = parts.iter().copied().chain(chosen.map(|(_, &(_, value))| value));
-            if let Some(value) = self.value(parts, depth + 1)? {
-                variants.push((bits, value));
+            if let Some(expr) = self.value(parts, depth + 1)? {
+                let excludes = excludes.to_vec();
+                variants.push(Variant { exists: bits, excludes, expr });
             }
         }
         Ok(variants)
@@ -252,7 +298,7 @@ impl Emitter<'_> {
             }
             let known = Known::Open(&all);
             let parts = self.algebra.wide_values(shape, &known)?;
-            let variants = self.variants(&shape.exists, &known, &parts, depth)?;
+            let variants = self.variants(&shape.exists, &known, &parts, &[], depth)?;
             if variants.is_empty() {
                 continue;
             }
@@ -280,8 +326,9 @@ impl Emitter<'_> {
             }
             let language = language.and(Strings::Except(names.into()), &mut self.algebra)?;
             let key = self.key(&language, depth);
-            for (bits, value) in variants {
-                open.push((bits, self.algebra.builder.seq(&[key, value])));
+            for variant in variants {
+                let expr = self.algebra.builder.seq(&[key, variant.expr]);
+                open.push(Variant { expr, ..variant });
             }
         }
         Ok(open)
@@ -320,9 +367,28 @@ impl Emitter<'_> {
         slots: Vec<Slot>,
         open: &[Variant],
         bounds: &Bounds,
+        conditions: Vec<Needs>,
         depth: u32,
     ) -> Option<ExprId> {
-        let given = match self.algebra.options.property_order {
+        if !self.is_given(&slots, bounds) {
+            return self.members(MemberOrder::Any, &slots, open, bounds, conditions, depth);
+        }
+        let (mut slots, others): (Vec<Slot>, Vec<Slot>) =
+            slots.into_iter().partition(|slot| slot.in_order);
+        if others.is_empty() {
+            return self.members(MemberOrder::Given, &slots, open, bounds, conditions, depth);
+        }
+        let required = others.iter().any(|slot| slot.required);
+        let last = self.members(MemberOrder::Any, &others, open, bounds, Vec::new(), depth)?;
+        let last = Variant { exists: 0, excludes: Vec::new(), expr: last };
+        let needed_by = Vec::new();
+        slots.push(Slot { variants: vec![last], required, in_order: true, needed_by });
+        self.members(MemberOrder::Given, &slots, &[], bounds, conditions, depth)
+    }
+
+    /// Whether the named properties come in their order.
+    fn is_given(&self, slots: &[Slot], bounds: &Bounds) -> bool {
+        match self.algebra.options.property_order {
             PropertyOrder::Any => false,
             // Where the others have names they are members of their own, which are not counted
             // together with those in order.
@@ -330,19 +396,7 @@ impl Emitter<'_> {
                 slots.iter().all(|slot| slot.in_order)
                     || bounds.exists == 0 && bounds.min == 0 && bounds.max.is_none()
             }
-        };
-        if !given {
-            return self.members(MemberOrder::Any, &slots, open, bounds, depth);
         }
-        let (mut slots, others): (Vec<Slot>, Vec<Slot>) =
-            slots.into_iter().partition(|slot| slot.in_order);
-        if others.is_empty() {
-            return self.members(MemberOrder::Given, &slots, open, bounds, depth);
-        }
-        let required = others.iter().any(|slot| slot.required);
-        let last = self.members(MemberOrder::Any, &others, open, bounds, depth)?;
-        slots.push(Slot { variants: vec![(0, last)], required, in_order: true });
-        self.members(MemberOrder::Given, &slots, &[], bounds, depth)
     }
 
     fn members(
@@ -351,6 +405,7 @@ impl Emitter<'_> {
         slots: &[Slot],
         open: &[Variant],
         bounds: &Bounds,
+        mut conditions: Vec<Needs>,
         depth: u32,
     ) -> Option<ExprId> {
         let exists = bounds.exists.count_ones();
@@ -361,13 +416,22 @@ impl Emitter<'_> {
         for (once, slot) in slots.iter().enumerate() {
             let own = slot.required.then_some(marks);
             marks += u32::from(slot.required);
-            for &(found, expr) in &slot.variants {
-                let marks = bits(found).chain(own).collect();
-                items.push(Member { expr, once: Some(once as u32), marks });
+            for &Variant { exists, ref excludes, expr } in &slot.variants {
+                let marks = bits(exists).chain(own).collect();
+                let excludes = (&**excludes).into();
+                items.push(Member { expr, once: Some(once as u32), marks, excludes });
+            }
+            let mut alternatives = conditions.iter_mut().flatten();
+            let mut from = 0;
+            for &alternative in &*slot.needed_by {
+                let needs = alternatives.nth(alternative as usize - from);
+                from = alternative as usize + 1;
+                needs.into_iter().for_each(|needs| needs.push(once as u32));
             }
         }
-        for &(found, expr) in open {
-            items.push(Member { expr, once: None, marks: bits(found).collect() });
+        for &Variant { exists, expr, .. } in open {
+            let (marks, excludes) = (bits(exists).collect(), [].into());
+            items.push(Member { expr, once: None, marks, excludes });
         }
         if items.is_empty() {
             return None;
@@ -381,6 +445,7 @@ impl Emitter<'_> {
             marks,
             min: clip(bounds.min).max(1),
             max: bounds.max.map(clip),
+            conditions: conditions.into_iter().map(condition).collect(),
         }))
     }
 

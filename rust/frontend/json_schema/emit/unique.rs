@@ -113,7 +113,12 @@ impl Emitter<'_> {
                     marks.push(mark as u32);
                 }
             }
-            items.push(Member { expr, once: Some(once as u32), marks: marks.into() });
+            items.push(Member {
+                expr,
+                once: Some(once as u32),
+                marks: marks.into(),
+                excludes: [].into(),
+            });
         }
         let clip = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
         let separator = self.layout(depth).comma;
@@ -125,6 +130,7 @@ impl Emitter<'_> {
                 marks: kinds.len() as u32,
                 min: clip(list.min).max(1),
                 max: list.max.map(clip),
+                conditions: [].into(),
             })
         });
         let empty = list.min == 0 && kinds.is_empty();

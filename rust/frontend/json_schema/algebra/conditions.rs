@@ -1,0 +1,196 @@
+//! Lists of alternatives that are kept beside each other instead of being put together.
+//!
+//! Putting ten lists of two alternatives together gives a thousand alternatives. Where they say
+//! something of single properties only (that one is there, is not there, has a value for which a
+//! schema holds) a shape keeps the lists as conditions: of each one alternative holds. What is
+//! common to the alternatives of a list is said by the shape itself.
+//!
+//! A shape has one order of properties, so that lists whose alternatives disagree on it are put
+//! together as before.
+
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::alternatives::{Alternative, check_count};
+use super::objects::Shape;
+use super::{Algebra, Result, Signed};
+
+/// Alternatives of which one holds. They say something of `named` and `required` properties, and
+/// nothing else.
+pub(in crate::frontend::json_schema) type Condition = Rc<[Shape]>;
+
+/// Adds conditions that are not there yet.
+pub(super) fn add_conditions(to: &mut Vec<Condition>, from: &[Condition]) {
+    for new in from {
+        if !to.iter().any(|known| Rc::ptr_eq(known, new)) {
+            to.push(Rc::clone(new));
+        }
+    }
+}
+
+/// What belongs to a shape of each of two lists: one shape with conditions. `None` if the lists say
+/// something that conditions can't, or not in one order.
+pub(super) fn beside(
+    left: &[Shape],
+    right: &[Shape],
+    algebra: &mut Algebra<'_>,
+) -> Result<Option<Rc<[Shape]>>> {
+    // Whether an object is closed then depends on the alternative.
+    if !algebra.options.additional_properties {
+        return Ok(None);
+    }
+    let (Some((left, one)), Some((right, other))) = (common(left), common(right)) else {
+        return Ok(None);
+    };
+    let mut shape = left.merge(&right);
+    for alternatives in [one, other] {
+        if alternatives.iter().any(Shape::is_any) {
+            continue;
+        }
+        let mut possible = Vec::new();
+        for alternative in alternatives {
+            algebra.count_merge(shape.size() + alternative.size())?;
+            if !plain(&shape).merge(&alternative).is_empty(algebra)? {
+                possible.push(alternative);
+            }
+        }
+        match &possible[..] {
+            [] => return Ok(Some(Rc::new([]))),
+            [one] => shape = shape.merge(one),
+            _ => shape.conditions.push(possible.into()),
+        }
+    }
+    Ok(has_one_order(&shape, algebra).then(|| Rc::new([shape]) as Rc<[Shape]>))
+}
+
+/// A shape without its conditions.
+fn plain(shape: &Shape) -> Shape {
+    Shape { conditions: Vec::new(), ..shape.clone() }
+}
+
+/// What all shapes of a list say, and what each says beside that, if it is no more than a condition
+/// can say; no alternatives for a list of one.
+fn common(shapes: &[Shape]) -> Option<(Shape, Vec<Shape>)> {
+    let [first, others @ ..] = shapes else { return None };
+    if others.is_empty() {
+        return Some((first.clone(), Vec::new()));
+    }
+    let is_common = |other: &Shape| {
+        other.names.is_empty()
+            && other.exists.is_empty()
+            && other.evaluated.is_empty()
+            && (other.min, other.max, other.closed) == (first.min, first.max, first.closed)
+            && other.wide.len() == first.wide.len()
+            && other
+                .wide
+                .iter()
+                .zip(&first.wide)
+                .all(|(one, other)| one.1 == other.1 && one.0.is_plainly(&other.0))
+            && other.conditions.len() == first.conditions.len()
+            && other.conditions.iter().zip(&first.conditions).all(|(a, b)| Rc::ptr_eq(a, b))
+    };
+    if !shapes.iter().all(is_common) {
+        return None;
+    }
+    let mut named: FxHashMap<&(Rc<str>, Signed), usize> = FxHashMap::default();
+    let mut required: FxHashMap<&Rc<str>, usize> = FxHashMap::default();
+    for shape in shapes {
+        shape.named.iter().for_each(|entry| *named.entry(entry).or_default() += 1);
+        shape.required.iter().for_each(|name| *required.entry(name).or_default() += 1);
+    }
+    let says = |entry: &(Rc<str>, Signed)| named[entry] == shapes.len();
+    let requires = |name: &Rc<str>| required[name] == shapes.len();
+    let part = |shape: &Shape, common: bool| {
+        let named = shape.named.iter().filter(|entry| says(entry) == common).cloned();
+        let required = shape.required.iter().filter(|name| requires(name) == common).cloned();
+        (named.collect(), required.collect())
+    };
+    let (own, needed) = part(first, true);
+    let base = Shape { named: own, required: needed, ..first.clone() };
+    let rest = |shape: &Shape| {
+        let (named, required) = part(shape, false);
+        Shape { named, required, ..Shape::default() }
+    };
+    Some((base, shapes.iter().map(rest).collect()))
+}
+
+/// Whether each alternative, put together with the shape, would have its properties in the order
+/// that the shape has them in.
+fn has_one_order(shape: &Shape, algebra: &mut Algebra<'_>) -> bool {
+    let order = algebra.names_in_order(shape);
+    let place: FxHashMap<&str, usize> =
+        order.iter().enumerate().map(|(place, name)| (&**name, place)).collect();
+    let own = plain(shape);
+    shape.conditions.iter().flat_map(|condition| condition.iter()).all(|alternative| {
+        let names = algebra.names_in_order(&own.merge(alternative));
+        let places: Vec<usize> = names.iter().map(|name| place[&**name]).collect();
+        places.is_sorted()
+    })
+}
+
+impl Algebra<'_> {
+    /// The names that a shape and its conditions give, in the order in which it has its properties;
+    /// without those that are only there to be forbidden.
+    pub(in crate::frontend::json_schema) fn names_in_order(
+        &mut self,
+        shape: &Shape,
+    ) -> Vec<Rc<str>> {
+        let never = Signed::yes(self.never());
+        let alternatives = || shape.conditions.iter().flat_map(|condition| condition.iter());
+        let all = || std::iter::once(shape).chain(alternatives());
+        let named = |shape: &'_ Shape| -> Vec<Rc<str>> {
+            let named = shape.named.iter().filter(|(_, value)| *value != never);
+            named.map(|(name, _)| Rc::clone(name)).collect()
+        };
+        let mut seen: FxHashSet<Rc<str>> = FxHashSet::default();
+        let required = all().flat_map(|shape| shape.required.iter().cloned());
+        let names = all().flat_map(named).chain(required);
+        names.filter(|name| seen.insert(Rc::clone(name))).collect()
+    }
+
+    /// Whether it is known that no alternative of some condition can hold.
+    pub(super) fn is_condition_empty(&mut self, shape: &Shape) -> Result<bool> {
+        if shape.conditions.is_empty() {
+            return Ok(false);
+        }
+        let own = plain(shape);
+        for condition in &shape.conditions {
+            let mut possible = false;
+            for alternative in &**condition {
+                self.count_merge(own.size() + alternative.size())?;
+                possible = !own.merge(alternative).is_empty(self)?;
+                if possible {
+                    break;
+                }
+            }
+            if !possible {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The shapes that a shape with conditions stands for, without any.
+    pub(in crate::frontend::json_schema) fn put_together(
+        &mut self,
+        shape: &Shape,
+    ) -> Result<Vec<Shape>> {
+        let mut all = vec![plain(shape)];
+        for condition in &shape.conditions {
+            let mut longer = Vec::new();
+            for one in &all {
+                for alternative in &**condition {
+                    self.count_merge(one.size() + alternative.size())?;
+                    let both = one.merge(&alternative.news(one, self)?);
+                    if !both.is_empty(self)? {
+                        longer.push(both);
+                    }
+                }
+            }
+            all = Shape::reduce(longer);
+            check_count(all.len(), self)?;
+        }
+        Ok(all)
+    }
+}
