@@ -227,9 +227,8 @@ impl Matcher {
 
     /// The state after a token that is not taken as end of sequence, or [`DEAD`].
     fn after_token(&mut self, token: TokenId) -> StateId {
-        let vocabulary = Arc::clone(self.vocabulary());
-        let text = if vocabulary.is_special(token) { &[] } else { vocabulary.token_bytes(token) };
         if self.engine.terminals().is_empty() {
+            let text = text_of(self.vocabulary(), token);
             // The common case may be known already.
             let cache = self.engine.read();
             if cache.generation == self.generation
@@ -245,39 +244,40 @@ impl Matcher {
                 return known;
             }
         }
-        self.update(|engine, cache, state| step_token(engine, cache, state, token, text))
+        self.update(|engine, cache, state| step_token(engine, cache, state, token))
     }
 
     /// Runs `work` on the caches and the current state, which is found again if it was dropped.
     fn update<R>(&mut self, work: impl FnOnce(&Engine, &mut Cache, StateId) -> R) -> R {
-        let engine = Arc::clone(&self.engine);
+        let Self { engine, generation, states, steps } = self;
         let mut cache = engine.write();
-        if cache.generation != self.generation {
-            self.replay(&engine, &mut cache);
+        if cache.generation != *generation {
+            replay(engine, &mut cache, states, steps);
+            *generation = cache.generation;
         }
-        work(&engine, &mut cache, self.state())
+        work(engine, &mut cache, states[states.len() - 1])
     }
+}
 
-    fn replay(&mut self, engine: &Engine, cache: &mut Cache) {
-        let vocabulary = engine.vocabulary();
-        let mut state = Recogniser::START;
-        self.states.clear();
-        self.states.push(state);
-        for step in self.steps.iter() {
-            state = match step {
-                Step::End(_) => state,
-                Step::Bytes(bytes) => run(&mut cache.recogniser, state, bytes),
-                Step::Token(token) => {
-                    let special = vocabulary.is_special(token);
-                    let text = if special { &[] } else { vocabulary.token_bytes(token) };
-                    step_token(engine, cache, state, token, text)
-                }
-            };
-            self.states.push(state);
-        }
-        self.generation = cache.generation;
-        Engine::make_room(cache);
+/// Finds the states between steps again.
+fn replay(engine: &Engine, cache: &mut Cache, states: &mut Vec<StateId>, steps: &Steps) {
+    let mut state = Recogniser::START;
+    states.clear();
+    states.push(state);
+    for step in steps.iter() {
+        state = match step {
+            Step::End(_) => state,
+            Step::Bytes(bytes) => run(&mut cache.recogniser, state, bytes),
+            Step::Token(token) => step_token(engine, cache, state, token),
+        };
+        states.push(state);
     }
+    Engine::make_room(cache);
+}
+
+/// The bytes of a token that is text, none of one that is not.
+fn text_of(vocabulary: &Vocabulary, token: TokenId) -> &[u8] {
+    if vocabulary.is_special(token) { &[] } else { vocabulary.token_bytes(token) }
 }
 
 /// The state after some bytes.
@@ -293,13 +293,8 @@ fn run(recogniser: &mut Recogniser, state: StateId, bytes: &[u8]) -> StateId {
 }
 
 /// The state after a token, read as its text and by the token terminals that ask for it.
-fn step_token(
-    engine: &Engine,
-    cache: &mut Cache,
-    state: StateId,
-    token: TokenId,
-    text: &[u8],
-) -> StateId {
+fn step_token(engine: &Engine, cache: &mut Cache, state: StateId, token: TokenId) -> StateId {
+    let text = text_of(engine.vocabulary(), token);
     let recogniser = &mut cache.recogniser;
     let mut next = if text.is_empty() { DEAD } else { run(recogniser, state, text) };
     for terminal in recogniser.token_terminals(state).to_vec() {

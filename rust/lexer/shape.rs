@@ -170,15 +170,6 @@ impl RegexSet {
         self.first(id).union(self.first(whole))
     }
 
-    /// Whether something is taken away at the beginning of an expression.
-    pub fn takes_away(&self, id: RegexId) -> bool {
-        let head = match *self.node(id) {
-            Node::Concat(head, _) => head,
-            _ => id,
-        };
-        matches!(self.node(head), Node::And(meet) if meet.none != DEAD)
-    }
-
     /// For `x{m,n} y`, with `x{0,} y`: the latter, x, m and n, where no text of y starts as one of
     /// x does and neither is empty.
     pub fn counted(&mut self, id: RegexId) -> Option<Counted> {
@@ -213,17 +204,16 @@ pub struct Counted {
 }
 
 impl Lexer {
-    /// Groups of texts, as bits, that an expression stays alive with however they follow each other,
-    /// none of them of `without`. `units` says of a state which groups are among its texts as a
-    /// whole, and `bytes` what bytes are in groups.
+    /// Groups of texts, as bits, that an expression stays alive with however they follow each other.
+    /// `units` says of a state which groups are among its texts as a whole, and `bytes` what bytes
+    /// are in groups.
     pub fn steady(
         &mut self,
         state: RegexId,
-        without: u64,
         bytes: &impl Fn(u64) -> ByteSet,
         units: &mut impl FnMut(&mut Self, RegexId) -> u64,
     ) -> u64 {
-        let mut asked = Asked { without, bytes, units };
+        let mut asked = Asked { bytes, units };
         self.core(state, &mut asked, DEPTH).map_or(0, |core| core.groups)
     }
 
@@ -245,7 +235,7 @@ impl Lexer {
         }
         let core = match self.regexes().node(state).clone() {
             Node::Repeat(part, _, UNBOUNDED) => {
-                let groups = (asked.units)(self, part) & !asked.without;
+                let groups = (asked.units)(self, part);
                 Core { rest: state, groups, at_once: true }
             }
             // It is one of these texts, at least.
@@ -349,8 +339,6 @@ impl Lexer {
 
 /// What is to be found out about what stays of an expression.
 struct Asked<'a, B, U> {
-    /// Groups that are not asked for.
-    without: u64,
     /// The bytes in texts of groups.
     bytes: &'a B,
     /// Groups among the texts of an expression.
@@ -379,8 +367,8 @@ mod tests {
         (0..26).filter(|group| groups >> group & 1 == 1).map(letter).collect()
     }
 
-    /// The letters, each a group, that a state stays alive with, some of them left out.
-    fn steady(lexer: &mut Lexer, state: RegexId, without: u8) -> String {
+    /// The letters, each a group, that a state stays alive with.
+    fn steady(lexer: &mut Lexer, state: RegexId) -> String {
         let mut units = |lexer: &mut Lexer, part| {
             let is_text = |group: &u32| {
                 let next = lexer.step(part, letter(*group));
@@ -388,8 +376,7 @@ mod tests {
             };
             (0..26).filter(is_text).fold(0, |groups, group| groups | 1 << group)
         };
-        let without = 1 << (without - b'a');
-        let groups = lexer.steady(state, without, &group_bytes, &mut units);
+        let groups = lexer.steady(state, &group_bytes, &mut units);
         group_bytes(groups).iter().map(char::from).collect()
     }
 
@@ -398,23 +385,27 @@ mod tests {
         let mut s = RegexSet::default();
         let class = s.class(&[('a', 'f')]);
         let any = s.repeat(class, 0, None);
-        let bad = s.literal(b"bad");
-        let behind = s.concat(bad, any);
-        let word = s.concat(any, behind);
+        let mut with = |s: &mut RegexSet, text: &[u8]| {
+            let text = s.literal(text);
+            let behind = s.concat(text, any);
+            s.concat(any, behind)
+        };
+        let (word, foreign) = (with(&mut s, b"bad"), with(&mut s, b"bag"));
         let some = s.class(&[('a', 'c')]);
         let anchored = s.repeat(some, 1, Some(9));
         let many = s.repeat(some, 0, None);
         let without_word = s.and(&[any], &[word]).unwrap();
+        let without_foreign = s.and(&[any], &[foreign]).unwrap();
         let not_anchored = s.and(&[any], &[anchored]).unwrap();
-        let neither = s.and(&[any], &[many, word]).unwrap();
+        let neither = s.and(&[any], &[many, foreign]).unwrap();
+        let both = s.and(&[any], &[many, word]).unwrap();
         let short = s.and(&[many], &[many, word]);
         let mut lexer = Lexer::new(s);
-        assert_eq!(steady(&mut lexer, without_word, b'z'), "");
-        assert_eq!(steady(&mut lexer, without_word, b'd'), "abcef");
-        assert_eq!(steady(&mut lexer, without_word, b'c'), "");
-        assert_eq!(steady(&mut lexer, not_anchored, b'z'), "abcdef");
-        assert_eq!(steady(&mut lexer, neither, b'd'), "abcef");
-        assert_eq!(steady(&mut lexer, neither, b'e'), "");
+        assert_eq!(steady(&mut lexer, without_word), "");
+        assert_eq!(steady(&mut lexer, without_foreign), "abcdef");
+        assert_eq!(steady(&mut lexer, not_anchored), "abcdef");
+        assert_eq!(steady(&mut lexer, neither), "abcdef");
+        assert_eq!(steady(&mut lexer, both), "");
         assert_eq!(short, Ok(DEAD));
     }
 }

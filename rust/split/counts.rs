@@ -15,7 +15,7 @@ use super::walk::{End, Visit, walk_few, walk_nodes};
 use super::{Ends, MAX_FEW, MAX_READ, Split, TokenSet};
 use crate::byteset::ByteSet;
 use crate::index::{NodeId, RegexId, TokenId};
-use crate::lexer::{self, Counted, Lexer};
+use crate::lexer::{Counted, Lexer};
 use crate::vocab::Vocabulary;
 use crate::vocab::atoms::{Atoms, atoms_with_bytes};
 use crate::vocab::trie::Trie;
@@ -85,17 +85,12 @@ impl Counts {
         let mut counts = Self::new(units.atoms);
         let nodes = vocabulary.paths.nodes_of(read.iter());
         let trie = &vocabulary.trie;
-        let step = |(state, count): (RegexId, Count), byte| {
-            let next = lexer.step(state, byte);
-            let count = count.after(byte, state == counted.whole, &first);
-            (next != lexer::DEAD).then_some((next, count))
-        };
-        let mut visits = Vec::new();
         let start = (counted.whole, Count::Within(0));
-        walk_nodes(trie, &vocabulary.paths, &nodes, start, step, |visit| visits.push(visit));
-        for visit in visits {
+        let step = |state, count: Count, byte| count.after(byte, state == counted.whole, &first);
+        let tree = (trie, &vocabulary.paths);
+        walk_nodes(lexer, tree, &nodes, start, usize::MAX, step, |lexer, visit| {
             counts.note(trie, lexer, visit);
-        }
+        })?;
         counts.tokens.sort_unstable_by_key(|&(token, _)| token);
         let mut bits = vocabulary.atoms.tokens_within(units.atoms);
         counts.tokens.iter().for_each(|&(token, _)| bits.insert(token));

@@ -21,8 +21,8 @@ use crate::vocab::trie::Trie;
 
 /// The most states that are explored.
 const MAX_STATES: usize = 24;
-/// What happens only in so few tokens need not be known better.
-const FEW: usize = 400;
+/// What happens only in one of so many tokens need not be known better.
+const FEW: usize = 300;
 
 /// Tokens by what is to be done to know whether they are alive.
 pub(super) struct Reading {
@@ -39,6 +39,14 @@ struct Explored {
     edges: Vec<(usize, Atoms, usize)>,
     /// For each state the atoms by which something happens.
     events: Vec<Atoms>,
+}
+
+/// Something happens in tokens that hold all atoms of `before`, one of `events`, and more
+/// characters than `length`.
+struct Need {
+    before: Atoms,
+    events: Atoms,
+    length: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -148,7 +156,9 @@ impl Explored {
         let to = match known {
             Some(at) => at + 1,
             None if self.states.len() == MAX_STATES => return false,
-            None if from != 0 && index.tokens_with_all(before).count() <= FEW => {
+            None if from != 0
+                && !index.tokens_with_all(before).has_more_than(index.width() / FEW) =>
+            {
                 return false;
             }
             None => {
@@ -158,6 +168,27 @@ impl Explored {
         };
         self.edges.push((from, bit, to));
         true
+    }
+
+    /// What a token has to hold for something to happen behind its first character.
+    fn needs(&self) -> Vec<Need> {
+        let states = self.states.iter().zip(&self.events).skip(1);
+        let mut all: Vec<Need> = states
+            .map(|(state, &events)| Need { before: state.before, events, length: state.length })
+            .collect();
+        all.sort_unstable_by_key(|need| (need.before.count_ones(), need.length));
+        let mut needs: Vec<Need> = Vec::new();
+        for mut need in all {
+            for other in &needs {
+                if other.before & !need.before == 0 && other.length <= need.length {
+                    need.events &= !other.events;
+                }
+            }
+            if need.events != 0 {
+                needs.push(need);
+            }
+        }
+        needs
     }
 
     /// Finds the atoms that are on all ways to each state.
@@ -189,16 +220,13 @@ fn tokens_to_read(
         characters.keep_up_to(&mut short, most);
         tokens.subtract(&short);
     };
-    for (state, &events) in explored.states.iter().zip(&explored.events).skip(1) {
-        if events == 0 {
-            continue;
-        }
+    for Need { before, events, length } in explored.needs() {
         let mut tokens = atoms.tokens_with(events);
-        if state.before != 0 {
-            tokens.intersect(&atoms.tokens_with_all(state.before));
+        if before != 0 {
+            tokens.intersect(&atoms.tokens_with_all(before));
         }
-        if state.length > 1 {
-            without_longer(&mut tokens, state.length);
+        if length > 1 {
+            without_longer(&mut tokens, length);
         }
         read.union(&tokens);
     }

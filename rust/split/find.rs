@@ -8,33 +8,26 @@ use super::escapes::{self, Reading};
 use super::walk::{Everything, Found, Shortcuts, Visit, walk, walk_few, walk_nodes};
 use super::{Closures, Ends, MAX_FEW, MAX_READ, Split, TokenSet, starts_many};
 use crate::index::{NodeId, RegexId, TokenId};
-use crate::lexer::{self, Lexer};
+use crate::lexer::Lexer;
 use crate::vocab::Vocabulary;
-use crate::vocab::atoms::{ascii_groups, atoms_with_bytes, bytes_of_atoms};
+use crate::vocab::atoms::{atoms_with_bytes, bytes_of_atoms};
 use crate::vocab::trie::Trie;
 
-/// If more tokens than this are to be read, it is looked for why so many.
-const MANY_READ: usize = 7_000;
+/// If more nodes than one for so many tokens are to be read, it is looked for why so many.
+const FEW_VISITS: usize = 16;
 
 impl Reading {
-    /// The tokens that are not within one of the closures' atoms are read.
-    fn of_closures(
+    /// The tokens that are not within a closure's atoms are read.
+    fn of_closure(
         vocabulary: &Vocabulary,
         lexer: &Lexer,
         state: RegexId,
-        closures: &[Closure],
-    ) -> Option<Self> {
-        let atoms = &vocabulary.atoms;
-        let (closure, more) = closures.split_first()?;
+        closure: Closure,
+    ) -> Self {
         // Tokens with an atom that occurs nowhere are dead, or the lexeme ends before it.
         let alphabet = atoms_with_bytes(&lexer.regexes().alphabet(state));
-        let mut read = atoms.tokens_with(alphabet & !closure.atoms);
-        let mut alive = atoms.tokens_within(closure.atoms);
-        for closure in more {
-            read.intersect(&atoms.tokens_with(alphabet & !closure.atoms));
-            alive.union(&atoms.tokens_within(closure.atoms));
-        }
-        Some(Self { alive, read })
+        let read = vocabulary.atoms.tokens_with(alphabet & !closure.atoms);
+        Self { alive: vocabulary.atoms.tokens_within(closure.atoms), read }
     }
 }
 
@@ -60,10 +53,9 @@ impl Split {
             let whole = root.0 == Trie::ROOT;
             let mut closure = Closure::default();
             if whole && starts_many(trie, lexer.first(state)) {
-                let closures = steady(vocabulary, lexer, state);
-                closure = closures.first().copied().unwrap_or_default();
+                closure = steady(vocabulary, lexer, state);
                 if closure.atoms != 0
-                    && let Some(split) = Self::of_others(vocabulary, lexer, state, &closures)
+                    && let Some(split) = Self::of_others(vocabulary, lexer, state, closure)
                 {
                     return split;
                 }
@@ -73,9 +65,7 @@ impl Split {
                     return split;
                 }
                 closure = closure_of(lexer, state, u32::MAX, usize::MAX);
-                let closures = [closure];
-                let closures = if closure.atoms == 0 { &[][..] } else { &closures };
-                if whole && let Some(split) = Self::of_others(vocabulary, lexer, state, closures) {
+                if whole && let Some(split) = Self::of_others(vocabulary, lexer, state, closure) {
                     return split;
                 }
             }
@@ -100,53 +90,69 @@ impl Split {
         Self::from_parts(inside, overlap, trie, found)
     }
 
-    /// The split of all tokens, of which only those are read that closures don't cover, or in which
-    /// something may happen; `None` if they are too many. If a closure accepts it is the only one.
+    /// The split of all tokens, of which only those are read that a closure doesn't cover, or in
+    /// which something may happen; `None` if they are too many.
+    ///
+    /// PERF: where many are not covered by a closure, it is looked for what happens: [`escapes`].
     fn of_others(
         vocabulary: &Vocabulary,
         lexer: &mut Lexer,
         state: RegexId,
-        closures: &[Closure],
+        closure: Closure,
     ) -> Option<Self> {
-        let covered = Reading::of_closures(vocabulary, lexer, state, closures);
-        let overlap = closures.iter().find(|closure| closure.accepts).copied();
-        let count = covered.as_ref().map_or(usize::MAX, |reading| reading.read.count());
-        let mut best = covered.filter(|_| count <= MAX_READ);
-        if count > MANY_READ && overlap.is_none() {
-            let found = escapes::find(vocabulary, lexer, state);
-            let found = found.filter(|found| found.read.count() < count.min(MAX_READ));
-            best = found.or(best);
+        let covered = Reading::of_closure(vocabulary, lexer, state, closure);
+        let overlap = closure.accepts.then_some(closure);
+        let few = if closure.accepts { usize::MAX } else { vocabulary.len() / FEW_VISITS };
+        let readable = covered.read.count() <= MAX_READ;
+        if readable
+            && let Some(split) = Self::of_reading(vocabulary, lexer, state, &covered, overlap, few)
+        {
+            return Some(split);
         }
-        Some(Self::of_reading(vocabulary, lexer, state, best?, overlap))
+        if closure.accepts {
+            return None;
+        }
+        let found = escapes::find(vocabulary, lexer, state);
+        let found = found.filter(|found| found.read.count() < covered.read.count().min(MAX_READ));
+        let reading = found.or_else(|| readable.then_some(covered))?;
+        Self::of_reading(vocabulary, lexer, state, &reading, overlap, usize::MAX)
     }
 
-    /// The split of all tokens, of which some are read. Those that end within others are among them,
-    /// but for those that `overlap` covers.
+    /// The split of all tokens, of which some are read, at most so many of the nodes that lead to
+    /// them. The lexeme ends within no others but for those that `overlap` covers.
     fn of_reading(
         vocabulary: &Vocabulary,
         lexer: &mut Lexer,
         state: RegexId,
-        reading: Reading,
+        Reading { alive, read }: &Reading,
         overlap: Option<Closure>,
-    ) -> Self {
+        most: usize,
+    ) -> Option<Self> {
         let trie = &vocabulary.trie;
-        let Reading { alive: mut bits, read } = reading;
+        let mut bits = alive.clone();
         let nodes = vocabulary.paths.nodes_of(read.iter());
         let mut ends = Vec::new();
-        let mut visits = Vec::new();
-        let step = |state, byte| Some(lexer.step(state, byte)).filter(|&next| next != lexer::DEAD);
-        walk_nodes(trie, &vocabulary.paths, &nodes, state, step, |visit| visits.push(visit));
-        for Visit { node, depth, state, listed } in visits {
-            if listed {
-                trie.tokens_at(node).iter().for_each(|&token| bits.insert(token));
-            }
-            if lexer.accepts(state) && !trie.is_leaf(node) {
-                ends.push((node, depth));
-            }
-        }
+        let tree = (trie, &vocabulary.paths);
+        walk_nodes(
+            lexer,
+            tree,
+            &nodes,
+            (state, ()),
+            most,
+            |_, (), _| (),
+            |lexer, visit| {
+                let Visit { node, depth, state: (state, ()), listed } = visit;
+                if listed {
+                    trie.tokens_at(node).iter().for_each(|&token| bits.insert(token));
+                }
+                if !trie.is_leaf(node) && lexer.accepts(state) {
+                    ends.push((node, depth));
+                }
+            },
+        )?;
         let inside = TokenSet::of_bits(bits, vocabulary);
         let ends = Ends::new(trie, ends, overlap.is_some());
-        Self { inside, overlap: overlap.unwrap_or_default(), ends }
+        Some(Self { inside, overlap: overlap.unwrap_or_default(), ends })
     }
 
     /// The split of the tokens below `root`, if few of them are alive.
@@ -198,27 +204,12 @@ impl Split {
     }
 }
 
-/// Atoms that a state stays alive with, as far as its shape tells; several where it stays alive
-/// without any one of some atoms, and then it ends within none of them.
-///
-/// PERF: names without `hipchat` or `github` in them took 19 ms, walked by all tokens; now 8.
-fn steady(vocabulary: &Vocabulary, lexer: &mut Lexer, state: RegexId) -> Vec<Closure> {
+/// Atoms that a state stays alive with, as far as its shape tells.
+fn steady(vocabulary: &Vocabulary, lexer: &mut Lexer, state: RegexId) -> Closure {
     let mut units = |lexer: &mut Lexer, part| units(vocabulary, lexer, part).atoms;
-    let mut closure = |lexer: &mut Lexer, without| {
-        let atoms = lexer.steady(state, without, &bytes_of_atoms, &mut units);
-        let accepts = lexer.regexes().may_end_within(state, &bytes_of_atoms(atoms));
-        Closure { atoms, accepts }
-    };
-    let whole = closure(lexer, 0);
-    if whole.atoms != 0 {
-        return vec![whole];
-    }
-    if !lexer.regexes().takes_away(state) {
-        return Vec::new();
-    }
-    let mut closures: Vec<Closure> = ascii_groups().map(|(atom, _)| closure(lexer, atom)).collect();
-    closures.retain(|closure| closure.atoms != 0 && !closure.accepts);
-    closures
+    let atoms = lexer.steady(state, &bytes_of_atoms, &mut units);
+    let accepts = lexer.regexes().may_end_within(state, &bytes_of_atoms(atoms));
+    Closure { atoms, accepts }
 }
 
 /// The atoms that are texts of an expression.

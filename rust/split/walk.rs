@@ -247,19 +247,22 @@ pub struct Visit<S> {
     pub listed: bool,
 }
 
-/// Goes from the root to some nodes only, in the order of the trie. `step` gives the state after a
-/// byte, if one is alive.
+/// Goes from the root to some nodes only, in the order of the trie, as far as the state is alive;
+/// `None` if it would come to more than `most` nodes. Each state has something with it, of which
+/// `step` gives the next.
 ///
 /// PERF: a walk past all that is not meant takes a millisecond and more, since a few of the tokens
 /// below nearly every node near the root are.
-pub fn walk_nodes<S: Copy>(
-    trie: &Trie,
-    paths: &Paths,
+pub fn walk_nodes<T: Copy>(
+    lexer: &mut Lexer,
+    (trie, paths): (&Trie, &Paths),
     nodes: &NodeSet,
-    start: S,
-    mut step: impl FnMut(S, u8) -> Option<S>,
-    mut visit: impl FnMut(Visit<S>),
-) {
+    start: (RegexId, T),
+    most: usize,
+    step: impl Fn(RegexId, T, u8) -> T,
+    mut visit: impl FnMut(&Lexer, Visit<(RegexId, T)>),
+) -> Option<()> {
+    let mut left = most;
     let mut open = vec![(Trie::ROOT, trie.end(Trie::ROOT), start)];
     let mut way: Vec<NodeId> = Vec::with_capacity(TYPICAL_DEPTH);
     let mut from = NodeId(1);
@@ -276,16 +279,20 @@ pub fn walk_nodes<S: Copy>(
             node = paths.parent(node);
         }
         for &node in way.iter().rev() {
-            let Some(next) = step(state, trie.byte(node)) else {
+            let byte = trie.byte(node);
+            let next = lexer.step(state.0, byte);
+            if is_dead(next) {
                 from = trie.end(node);
                 break;
-            };
-            state = next;
+            }
+            left = left.checked_sub(1)?;
+            state = (next, step(state.0, state.1, byte));
             let depth = open.len() as u32;
             open.push((node, trie.end(node), state));
-            visit(Visit { node, depth, state, listed: node == listed });
+            visit(lexer, Visit { node, depth, state, listed: node == listed });
         }
     }
+    Some(())
 }
 
 /// The nodes below `root` that one of `bytes` leads to from a place where the machine may end, each

@@ -283,13 +283,18 @@ impl AtomIndex {
 
     /// The tokens that hold one of these atoms.
     pub fn tokens_with(&self, atoms: Atoms) -> TokenBits {
-        let mut with = TokenBits::new(self.text.words().len() * 32);
+        let mut with = TokenBits::new(self.width());
         let mut rest = atoms;
         while rest != 0 {
             with.union(&self.tokens[rest.trailing_zeros() as usize]);
             rest &= rest - 1;
         }
         with
+    }
+
+    /// How many tokens there may be.
+    pub fn width(&self) -> usize {
+        self.text.words().len() * 32
     }
 
     /// The tokens that hold all of these atoms.

@@ -60,6 +60,16 @@ impl TokenBits {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
+    /// Whether there are more tokens than `most` in the set.
+    pub fn has_more_than(&self, most: usize) -> bool {
+        let mut left = most;
+        self.0.iter().any(|word| {
+            let (next, past) = left.overflowing_sub(word.count_ones() as usize);
+            left = next;
+            past
+        })
+    }
+
     /// The tokens in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = TokenId> {
         iter(&self.0)
