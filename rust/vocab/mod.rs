@@ -314,6 +314,28 @@ mod tests {
     }
 
     #[test]
+    fn tokens_are_sorted_by_all_their_bytes() {
+        let tokens: [&[u8]; 8] = [
+            b"abcdefghz",
+            b"a\0",
+            b"\xff",
+            b"abcdefgh",
+            b"abcdefgh\0",
+            b"abcdefgha",
+            b"a",
+            b"\xff",
+        ];
+        let ids = (0..tokens.len()).map(TokenId::new).collect();
+        let mut room = Vec::new();
+        let found = sorted(ids, |id| tokens[id.index()], &mut room);
+        let mut expected: Vec<(&[u8], TokenId)> =
+            tokens.into_iter().zip((0..).map(TokenId)).collect();
+        expected.sort_unstable();
+        assert_eq!(found, expected);
+        assert_eq!(found[2], (b"abcdefgh".as_slice(), TokenId(3)));
+    }
+
+    #[test]
     fn special_tokens_have_names_and_no_text() {
         let v = Vocabulary::new(&["a", "<e>", "", "a"], &[1], &[], Some(40)).unwrap();
         assert_eq!(v.tokens_named(b"<e>"), [TokenId(1)]);
