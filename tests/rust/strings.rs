@@ -111,6 +111,9 @@ fn string(choices: &mut Choices) -> String {
     }
     if choices.chance(20) {
         keywords.push(format!("\"not\": {{\"enum\": [{}]}}", words(choices).join(", ")));
+    } else if choices.chance(20) {
+        let inner = ["ab", "ba0", "a.b", "é:", "ab|c:", "abab|a:a"];
+        keywords.push(format!("\"not\": {{\"pattern\": \"{}\"}}", choices.pick(&inner)));
     }
     format!("{{{}}}", keywords.join(", "))
 }
