@@ -90,6 +90,7 @@ impl Counts {
         let tree = (trie, &vocabulary.paths);
         walk_nodes(lexer, tree, &nodes, start, usize::MAX, step, |lexer, visit| {
             counts.note(trie, lexer, visit);
+            true
         })?;
         counts.tokens.sort_unstable_by_key(|&(token, _)| token);
         let mut bits = vocabulary.atoms.tokens_within(units.atoms);

@@ -30,6 +30,26 @@ pub(super) struct Reading {
     pub(super) alive: TokenBits,
     /// They have to be read.
     pub(super) read: TokenBits,
+    /// Where most of them come to.
+    pub(super) home: Option<Home>,
+}
+
+/// A state that most others lead back to, and what may happen behind it.
+pub(super) struct Home {
+    state: RegexId,
+    alphabet: Atoms,
+    needs: Vec<Need>,
+}
+
+impl Home {
+    /// Whether nothing can happen from a state on in rests of tokens that hold these atoms.
+    ///
+    /// PERF: TODO
+    #[inline]
+    pub(super) fn is_quiet(&self, state: RegexId, atoms: Atoms) -> bool {
+        let may_be = |need: &Need| need.before & !atoms == 0 && need.events & atoms != 0;
+        state == self.state && atoms & !self.alphabet == 0 && !self.needs.iter().any(may_be)
+    }
 }
 
 /// What is explored: what is left of a pattern before a tail.
@@ -55,7 +75,7 @@ struct State {
     rest: RegexId,
     /// The least number of characters before it.
     length: u32,
-    /// The atoms on all ways to it.
+    /// The atoms on the way on which it was found.
     before: Atoms,
 }
 
@@ -88,7 +108,8 @@ pub(super) fn find(vocabulary: &Vocabulary, lexer: &mut Lexer, start: RegexId) -
             }
         }
     }
-    Some(Reading { alive, read })
+    let home = if meet.is_none() { explored.home(alphabet) } else { None };
+    Some(Reading { alive, read, home })
 }
 
 fn below(trie: &Trie, node: NodeId) -> &[TokenId] {
@@ -143,7 +164,6 @@ impl Explored {
             all.events.push(events);
             at += 1;
         }
-        all.settle();
         all
     }
 
@@ -170,11 +190,15 @@ impl Explored {
         true
     }
 
-    /// What a token has to hold for something to happen behind its first character.
-    fn needs(&self) -> Vec<Need> {
-        let states = self.states.iter().zip(&self.events).skip(1);
-        let mut all: Vec<Need> = states
-            .map(|(state, &events)| Need { before: state.before, events, length: state.length })
+    /// What a token that comes from a state has to hold for something to happen, behind its first
+    /// character if that is the start.
+    fn needs(&self, from: usize) -> Vec<Need> {
+        let before = self.atoms_before(from);
+        let mut all: Vec<Need> = (1..self.states.len())
+            .map(|at| {
+                let length = if from == 0 { self.states[at].length } else { 0 };
+                Need { before: before[at], events: self.events[at], length }
+            })
             .collect();
         all.sort_unstable_by_key(|need| (need.before.count_ones(), need.length));
         let mut needs: Vec<Need> = Vec::new();
@@ -191,16 +215,27 @@ impl Explored {
         needs
     }
 
-    /// Finds the atoms that are on all ways to each state.
-    fn settle(&mut self) {
+    /// For each state the atoms on all ways to it from another.
+    fn atoms_before(&self, from: usize) -> Vec<Atoms> {
+        let mut before = vec![!0; self.states.len()];
+        before[from] = 0;
         let mut changed = true;
         while std::mem::take(&mut changed) {
             for &(from, bit, to) in &self.edges {
-                let common = self.states[to].before & (self.states[from].before | bit);
-                changed |= common != self.states[to].before;
-                self.states[to].before = common;
+                let common = before[to] & (before[from] | bit);
+                changed |= common != before[to];
+                before[to] = common;
             }
         }
+        before
+    }
+
+    /// The state that most edges lead to, if one does; the start is never one.
+    fn home(&self, alphabet: Atoms) -> Option<Home> {
+        let mut edges = vec![0; self.states.len()];
+        self.edges.iter().for_each(|&(_, _, to)| edges[to] += 1);
+        let home = (1..edges.len()).max_by_key(|&at| edges[at])?;
+        Some(Home { state: self.states[home].rest, alphabet, needs: self.needs(home) })
     }
 }
 
@@ -220,7 +255,7 @@ fn tokens_to_read(
         characters.keep_up_to(&mut short, most);
         tokens.subtract(&short);
     };
-    for Need { before, events, length } in explored.needs() {
+    for Need { before, events, length } in explored.needs(0) {
         let mut tokens = atoms.tokens_with(events);
         if before != 0 {
             tokens.intersect(&atoms.tokens_with_all(before));

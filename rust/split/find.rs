@@ -27,7 +27,7 @@ impl Reading {
         // Tokens with an atom that occurs nowhere are dead, or the lexeme ends before it.
         let alphabet = atoms_with_bytes(&lexer.regexes().alphabet(state));
         let read = vocabulary.atoms.tokens_with(alphabet & !closure.atoms);
-        Self { alive: vocabulary.atoms.tokens_within(closure.atoms), read }
+        Self { alive: vocabulary.atoms.tokens_within(closure.atoms), read, home: None }
     }
 }
 
@@ -124,7 +124,7 @@ impl Split {
         vocabulary: &Vocabulary,
         lexer: &mut Lexer,
         state: RegexId,
-        Reading { alive, read }: &Reading,
+        Reading { alive, read, home }: &Reading,
         overlap: Option<Closure>,
         most: usize,
     ) -> Option<Self> {
@@ -145,9 +145,19 @@ impl Split {
                 if listed {
                     trie.tokens_at(node).iter().for_each(|&token| bits.insert(token));
                 }
-                if !trie.is_leaf(node) && lexer.accepts(state) {
+                if trie.is_leaf(node) {
+                    return true;
+                }
+                if lexer.accepts(state) {
                     ends.push((node, depth));
                 }
+                let below = vocabulary.atoms.below(node);
+                let is_quiet = home.as_ref().is_some_and(|home| home.is_quiet(state, below));
+                if is_quiet {
+                    let alive = trie.slice(trie.range_below(node));
+                    alive.iter().for_each(|&token| bits.insert(token));
+                }
+                !is_quiet
             },
         )?;
         let inside = TokenSet::of_bits(bits, vocabulary);

@@ -308,6 +308,12 @@ impl AtomIndex {
         with
     }
 
+    /// The atoms of what follows a node in the tokens below it.
+    #[inline]
+    pub fn below(&self, node: NodeId) -> Atoms {
+        self.below[node.index()]
+    }
+
     /// Whether the tokens below a node go on from it with these atoms alone.
     #[inline]
     pub fn below_within(&self, node: NodeId, atoms: Atoms) -> bool {
