@@ -111,8 +111,8 @@ impl Recogniser {
         self.transitions.get(state.index(), self.lexer.class(byte)).map(StateId)
     }
 
-    /// PERF: in lists of their own, made for each state, scans took 27 % of the instructions of
-    /// accepting tokens.
+    /// PERF: with lists made anew for each state, tokens of 600 JSON schemas took 0.44 µs to accept
+    /// in the mean, 0.35 without.
     #[cold]
     fn find_step(&mut self, state: StateId, byte: u8) -> StateId {
         let mut scans = std::mem::take(&mut self.room);

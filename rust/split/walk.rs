@@ -3,7 +3,7 @@
 use super::closure::Closure;
 use super::machine::{ByteMachine, is_dead};
 use crate::byteset::ByteSet;
-use crate::index::{NodeId, RegexId};
+use crate::index::{Id, NodeId, RegexId};
 use crate::lexer::Lexer;
 use crate::vocab::atoms::{AtomIndex, Atoms, atoms_with_byte};
 use crate::vocab::paths::{NodeSet, Paths};
@@ -248,7 +248,7 @@ pub struct Visit<S> {
 }
 
 /// Goes from the root to some nodes only, in the order of the trie, as far as the state is alive;
-/// `None` if it would come to more than `most` nodes. Each state has something with it, of which
+/// `None` if it seems to come to more than `most` nodes, by those on the first part of the way. Each state has something with it, of which
 /// `step` gives the next. `visit` says whether to go on below a node.
 ///
 /// PERF: a walk past all that is not meant takes a millisecond and more, since a few of the tokens
@@ -262,7 +262,7 @@ pub fn walk_nodes<T: Copy>(
     step: impl Fn(RegexId, T, u8) -> T,
     mut visit: impl FnMut(&Lexer, Visit<(RegexId, T)>) -> bool,
 ) -> Option<()> {
-    let mut left = most;
+    let mut visited = 0usize;
     let mut open = vec![(Trie::ROOT, trie.end(Trie::ROOT), start)];
     let mut way: Vec<NodeId> = Vec::with_capacity(TYPICAL_DEPTH);
     let mut from = NodeId(1);
@@ -285,7 +285,13 @@ pub fn walk_nodes<T: Copy>(
                 from = trie.end(node);
                 break;
             }
-            left = left.checked_sub(1)?;
+            visited += 1;
+            // If what is ahead is like what is behind.
+            if visited.is_multiple_of((most / 2).max(1))
+                && visited.saturating_mul(trie.len()) > most.saturating_mul(node.index())
+            {
+                return None;
+            }
             state = (next, step(state.0, state.1, byte));
             let depth = open.len() as u32;
             open.push((node, trie.end(node), state));
