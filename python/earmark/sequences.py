@@ -5,11 +5,12 @@ Takes the ids of all rows at each step, prompts included, as an array; gives for
 transformers.
 
 Between two steps transformers may take other rows as they were (beam search), or go back to a
-beginning of a row (a draft of assisted generation that was not taken). What is certain is that a
-row is, but for its last token, the beginning of a row of the step before. So a matcher is taken
-back by as many tokens as are too many, forked if several rows go on from one, and given what is
-new: nothing is read twice. Where that is not so, a new call of `generate()` has begun, and what
-there is now is its prompt.
+beginning of a row (a draft of assisted generation that was not taken), how far, the caller knows.
+What is certain is that a row is, but for its last token, the beginning of a row of the step before,
+and one token longer than that if there was no draft. So a matcher is taken back by as many
+tokens as are too many, forked if several rows go on from one, and given what is new: nothing is
+read twice. Where that is not so, a new call of `generate()` has begun, and what there is now is its
+prompt.
 """
 
 from __future__ import annotations
@@ -96,16 +97,18 @@ class Sequences:
         self.rows = []
         self._ids = None
 
-    def follow(self, ids: Ids) -> list[Sequence]:
+    def follow(self, ids: Ids, *, least: int | None = None) -> list[Sequence]:
         """The rows of this step.
 
         Args:
             ids: Integers of shape `(rows, length)`. Not changed, and not kept.
+            least: As short as this the rows may be without being new prompts, since a draft may
+                have been taken back. Default: None, they are one token longer than before.
 
         Raises:
             ValueError: The grammars can't be spread over that many rows.
         """
-        parents = self._parents(ids)
+        parents = self._parents(ids, least)
         if parents is None:
             self.rows = [Sequence(self._matcher(grammar)) for grammar in self._by_row(len(ids))]
             self.prompt_length = ids.shape[1]
@@ -138,12 +141,13 @@ class Sequences:
         """Whether rows have a prompt and a grammar in common, as those of beams have."""
         return self._ids is not None and len(set(self._prompts(self._ids))) < len(self._ids)
 
-    def _parents(self, ids: Ids) -> list[int] | None:
+    def _parents(self, ids: Ids, least: int | None) -> list[int] | None:
         """For each row one of the step before that it goes on from; None: a new call."""
         before, start, shared = self._ids, self.prompt_length, max(0, ids.shape[1] - 1)
         if before is None or len(before) != len(ids):
             return None
-        if ids.shape[1] < start or shared > before.shape[1]:
+        longest = before.shape[1] + 1
+        if not max(start, longest if least is None else least) <= ids.shape[1] <= longest:
             return None
         if (ids[:, :start] != before[:, :start]).any():
             return None

@@ -100,8 +100,8 @@ class GrammarLogitsProcessor(LogitsProcessor):
     """Lets `generate()` write nothing but texts of a grammar: forbidden logits become -inf.
 
     Goes into `generate(logits_processor=[…])`, best as the last of the list. It may serve one
-    call after the other, not two at once. A call whose input continues the last one's, token for
-    token, goes on with its text; `reset()` before it makes it start anew.
+    call after the other, not two at once. A call whose input is what the last one gave, token for
+    token (or another last token), goes on with its text; `reset()` before it makes it start anew.
 
     Args:
         grammar: One for all prompts of a batch, or a list with one for each; None in the list
@@ -143,6 +143,9 @@ class GrammarLogitsProcessor(LogitsProcessor):
         self._sequences = Sequences(grammars, vocabulary)
         self._masks: npt.NDArray[np.int32] | None = None
         self._previous: torch.Tensor | None = None
+        self._drafting = False
+        self._begun = 0
+        """How many tokens there were at the first step of the draft, or of what is none."""
 
     def reset(self) -> None:
         """Takes the next input for a new prompt, whatever came before."""
@@ -179,8 +182,8 @@ class GrammarLogitsProcessor(LogitsProcessor):
                 "another model's, or does not know the model's width; make it by "
                 "vocabulary_of(tokenizer, model)"
             )
-        drafting = self._is_draft(input_ids)
-        rows = self._sequences.follow(input_ids.detach().cpu().numpy())
+        drafting, least = self._is_draft(input_ids)
+        rows = self._sequences.follow(input_ids.detach().cpu().numpy(), least=least)
         going: list[int] = []
         ended: list[int] = []
         for number, row in enumerate(rows):
@@ -244,18 +247,28 @@ class GrammarLogitsProcessor(LogitsProcessor):
         scores.fill_(float("-inf"))
         scores[list(self.vocabulary.eos_token_ids)] = 0.0
 
-    def _is_draft(self, input_ids: torch.Tensor) -> bool:
-        """Whether these are tokens of a draft that assisted generation looks at one by one.
+    def _is_draft(self, input_ids: torch.Tensor) -> tuple[bool, int | None]:
+        """Whether these are tokens of a draft; and how few there may be, without a new call.
 
-        A draft may hold tokens that the grammar does not allow, if its author knows of none; they
-        are not taken then. Its beginnings are views of one tensor.
+        Assisted generation looks at a draft token by token: its beginnings are views of one tensor.
+        It may hold tokens that the grammar does not allow, if its author knows of none; they are
+        not taken then. Its author may be a model that goes on from where the draft begins, with
+        this processor, or asks it for more than one step. Behind a draft there is at least one
+        token that was not before it.
         """
-        before, self._previous = self._previous, input_ids
-        if len(input_ids) != 1:
-            return False
-        if input_ids.stride(0) > input_ids.shape[1]:
-            return True
-        return before is not None and before.data_ptr() == input_ids.data_ptr()
+        before, was_draft = self._previous, self._drafting
+        length = input_ids.shape[1]
+        view = len(input_ids) == 1 and input_ids.stride(0) > length
+        same = before is not None and before.data_ptr() == input_ids.data_ptr()
+        draft = view or (same and len(input_ids) == 1)
+        least = self._begun if same or view else None
+        if was_draft and not same:
+            least = self._begun + 1
+        goes_on = same if draft else before is not None and length == before.shape[1] + 1
+        if draft != was_draft or not goes_on:
+            self._begun = length
+        self._previous, self._drafting = input_ids, draft
+        return draft, least
 
 
 def _status(row: Sequence) -> Status | None:

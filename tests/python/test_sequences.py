@@ -55,7 +55,7 @@ def test_random_searches(seed: int) -> None:
     by_row = [grammar for grammar in grammars for _ in range(beams)]
     sequences = Sequences(grammars, BYTES)
     for _ in range(60):
-        found = sequences.follow(array(*rows))
+        found = sequences.follow(array(*rows), least=3)
         assert [seen(row) for row in found] == [
             anew(grammar, row[3:]) for grammar, row in zip(by_row, rows, strict=True)
         ]
@@ -107,10 +107,23 @@ def test_a_draft_is_taken_back() -> None:
     for tokens in (b"pa", b"pab", b"pabc", b"pabce", b"pabcef"):
         sequences.follow(text(tokens))
     assert sequences.rows[0].is_refused
-    assert sequences.follow(text(b"pabb"))[0].matcher is matcher
+    assert sequences.follow(text(b"pabb"), least=2)[0].matcher is matcher
     assert not sequences.rows[0].is_refused
     assert matcher.accepted() == list(b"abb")
     assert sequences.prompt_length == 1
+
+
+@pytest.mark.parametrize(
+    "ids", [text(b"p"), text(b"pa"), text(b"pab"), text(b"qabb"), text(b"pabbbb")]
+)
+def test_a_draft_is_taken_back_no_further_than_where_it_began(ids: Any) -> None:
+    sequences = Sequences([WORDS], BYTES)
+    sequences.follow(text(b"p"))
+    sequences.follow(text(b"pa"))
+    sequences.follow(text(b"pab"))
+    sequences.follow(text(b"paba"))
+    assert sequences.follow(ids, least=4)[0].read == 0
+    assert sequences.prompt_length == ids.shape[1]
 
 
 @pytest.mark.parametrize(
@@ -123,6 +136,9 @@ def test_a_draft_is_taken_back() -> None:
         text(b"pabxy"),
         text(b"pb", b"pb"),
         text(b"pbb"),
+        text(b"pa"),
+        text(b"pb"),
+        text(b"paa"),
         array([]),
     ],
 )

@@ -281,20 +281,18 @@ def test_a_draft_that_knows_no_grammar() -> None:
     right = plain[0, inputs.shape[1] :].tolist()
     processor = GrammarLogitsProcessor(DATE, vocabulary())
     ids, scores = inputs, torch.zeros(1, PADDED)
-    for at, token in enumerate(right):
-        for wrong in range(1, 4):
-            draft = torch.cat([ids, torch.tensor([[*right[at : at + wrong], 13, 13]])], dim=-1)
-            for length in range(ids.shape[1], draft.shape[1] + 1):
-                found = processor(draft[:, :length], scores)
-                assert found.isfinite().any()
-            # Back to what is sure.
-        matcher = Matcher(DATE, vocabulary())
-        for before in right[:at]:
-            matcher.accept(before)
+    matcher = Matcher(DATE, vocabulary())
+    for at, token in enumerate(right[:-1]):
+        draft = torch.cat([ids, torch.tensor([[*right[at : at + 1 + at % 3], 13, 13]])], dim=-1)
+        for length in range(ids.shape[1], draft.shape[1] + 1):
+            found = processor(draft[:, :length], scores)
+            assert found.isfinite().any()
+        # One token more is sure.
+        ids = torch.cat([ids, torch.tensor([[token]])], dim=-1)
+        matcher.accept(token)
         expected = torch.zeros(1, PADDED)
         apply_mask(expected, matcher.next_mask())
         assert (processor(ids, scores) == expected).all()
-        ids = torch.cat([ids, torch.tensor([[token]])], dim=-1)
 
 
 def test_one_processor_for_call_after_call() -> None:
@@ -310,6 +308,30 @@ def test_one_processor_for_call_after_call() -> None:
         assert all(ORACLES[0][1](text) for text in answers(ids, inputs))
         turn = tokenizer()("\n\nNext?", return_tensors="pt")["input_ids"]
         longer = torch.cat([ids, turn], dim=-1)
+        inputs = {"input_ids": longer, "attention_mask": torch.ones_like(longer)}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"num_beams": 3},
+        {"do_sample": True, "num_return_sequences": 2},
+        {"prompt_lookup_num_tokens": 2},
+    ],
+)
+def test_a_prompt_one_token_longer_is_a_new_one(options: dict[str, Any]) -> None:
+    processor = GrammarLogitsProcessor(DATE, vocabulary())
+    inputs = encode(PROMPTS[:1])
+    for _ in range(3):
+        found = []
+        for each in (processor, GrammarLogitsProcessor(DATE, vocabulary())):
+            torch.manual_seed(3)
+            found.append(generate(each, inputs, **options).tolist())
+            assert each.statuses(torch.tensor(found[-1])) == [FINISHED] * len(found[-1])
+        assert found[0] == found[1]
+        one = tokenizer()("1", return_tensors="pt")["input_ids"][:, -1:]
+        longer = torch.cat([inputs["input_ids"], one], dim=-1)
         inputs = {"input_ids": longer, "attention_mask": torch.ones_like(longer)}
 
 
