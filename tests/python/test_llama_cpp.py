@@ -462,8 +462,13 @@ def test_a_closed_model_is_not_read() -> None:
     tokens = generate(llama, PROMPT, grammar)
     stream = llama.create_completion(PROMPT, grammar=grammar, stream=True, max_tokens=8)
     next(stream)
+    other = llama_cpp.Llama(str(models.smollm2_path()), n_ctx=128, verbose=False)
+    plain = other.generate(other.tokenize(PROMPT.encode()), grammar=grammar)
+    next(plain)
+    other.close()
     llama.close()
     for use in (
+        lambda: next(plain),
         lambda: generate(llama, PROMPT, grammar),
         lambda: list(tokens),
         lambda: list(stream),

@@ -201,6 +201,19 @@ def test_a_tool_call_that_is_cut_off_says_so(llama: Any) -> None:
         assert chunks[-1]["choices"][0]["finish_reason"] == reason
 
 
+@pytest.mark.parametrize("choice", [CHOICE, "required"])
+def test_a_stream_names_its_tool_once(llama: Any, choice: Any) -> None:
+    asked: dict[str, Any] = {"tools": [TOOL], "tool_choice": choice, "temperature": 0.0}
+    chunks = list(llama.create_chat_completion(MESSAGES, stream=True, **asked))
+    deltas = [it["choices"][0]["delta"] for it in chunks]
+    first, *others = [it["tool_calls"][0] for it in deltas if it.get("tool_calls")]
+    assert first["function"]["name"] == "paint"
+    assert first["id"].startswith("call_")
+    assert others
+    assert not any(it.keys() & {"id", "type"} or "name" in it["function"] for it in others)
+    painted("".join(it["function"]["arguments"] for it in (first, *others)))
+
+
 def test_one_of_several_tools_is_required(llama: Any) -> None:
     called = set()
     for seed in range(12):
@@ -418,6 +431,28 @@ def test_chat_formats_that_ask_several_times() -> None:
             MESSAGES, functions=[TOOL["function"]], function_call={"name": "paint"}
         )
         painted(answer["choices"][0]["message"]["function_call"]["arguments"])
+        # It takes no notice of a `response_format` by itself.
+        options: dict[str, Any] = {"max_tokens": 60, "temperature": 0.0}
+        schema = {"type": "object", "properties": {"n": {"enum": [1, 2]}}, "required": ["n"]}
+        asked = {"type": "json_object", "schema": schema | {"additionalProperties": False}}
+        answer = llama.create_chat_completion(MESSAGES, response_format=asked, **options)
+        assert json.loads(answer["choices"][0]["message"]["content"]) in ({"n": 1}, {"n": 2})
+        assert answer["choices"][0]["earmark"]["complete"]
+        broken = {"type": "json_object", "schema": {"$ref": "#/nowhere"}}
+        with pytest.raises(earmark.GrammarError, match="nowhere"):
+            llama.create_chat_completion(MESSAGES, response_format=broken, **options)
+        with pytest.raises(ValueError, match="no response_format beside tools"):
+            llama.create_chat_completion(MESSAGES, response_format=asked, tools=[TOOL])
+
+
+def test_a_format_beside_a_grammar_is_refused() -> None:
+    with installed():
+        llama = models.load(n_ctx=1024)
+        grammar = LlamaGrammar.from_regex("[ab]")
+        with pytest.raises(ValueError, match="both given"):
+            llama.create_chat_completion(
+                MESSAGES, response_format={"type": "json_object"}, grammar=grammar
+            )
 
 
 def test_the_librarys_own_tests() -> None:
@@ -576,13 +611,18 @@ def test_server_refuses_with_a_reason(client: Any, stream: bool) -> None:
         )
     for asked, param, why in (
         ({"prompt": ["a", "b"]}, "prompt", "one prompt a request, not 2"),
+        ({"prompt": "a", "n": 2}, "n", "one choice a request, not n=2"),
         ({"prompt": 5}, "prompt", "valid string, not 5"),
         ({"prompt": "a", "extra_body": {"grammar": 5}}, "grammar", "valid string, not 5"),
     ):
         with pytest.raises(openai.BadRequestError, match=why) as caught:
             client.completions.create(model="any", stream=stream, **asked)
         assert caught.value.param == param
-    for content, why in ((b'{"prompt": ', "is not JSON.*char 11"), (b"[5]", r"object, not \[5\]")):
+    for content, why in (
+        (b'{"prompt": ', "is not JSON.*char 11"),
+        (b"[5]", r"object, not \[5\]"),
+        (b"", "is not JSON"),
+    ):
         with pytest.raises(openai.BadRequestError, match=why):
             client.post("/completions", content=content, cast_to=object)
     # The library's own errors, which a stream would lose too.

@@ -51,7 +51,7 @@ class Completions:
         body = await _body(receive)
         if body is None:
             return None  # The client has gone.
-        if body:
+        if body or scope["method"] == "POST":
             try:
                 body = _translated(body, scope["path"].endswith("/chat/completions"))
             except RequestError as error:
@@ -119,6 +119,12 @@ def _translated(body: bytes, chat: bool) -> bytes:
         raise RequestError(f"the request is not JSON: {error}", None) from error
     if not isinstance(request, dict):
         raise RequestError(f"a request is a JSON object, not {request!r:.80}", None)
+    if request.get("n") not in (None, 1):
+        raise RequestError(
+            f"the server gives one choice a request, not n={request['n']!r}; send one request for "
+            "each, with another seed",
+            "n",
+        )
     if chat:
         request |= checked_request(request)
     elif isinstance(prompts := request.get("prompt"), list) and len(prompts) > 1:

@@ -24,7 +24,7 @@ from earmark import GrammarError
 from earmark.llama_cpp._grammar import LlamaGrammar
 from earmark.llama_cpp._library import library
 from earmark.llama_cpp._requests import RequestError, checked_request, grammar_of_schema
-from earmark.llama_cpp._tools import call_one_of, only_tool
+from earmark.llama_cpp._tools import call_one_of, named_once, only_tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -183,6 +183,39 @@ def _chat_grammars(theirs: ModuleType) -> ModuleType:
     return module
 
 
+# Chat formats that take no notice of `response_format`.
+_WITHOUT_FORMAT = frozenset({"functionary", "functionary-v1", "functionary-v2"})
+
+
+def _format_as_grammar(given: dict[str, Any]) -> None:
+    """Hands a chat format that only knows grammars the `response_format` as one.
+
+    Raises:
+        RequestError: There is a grammar or there are tools beside it.
+    """
+    asked = given.get("response_format")
+    if asked is None or asked["type"] == "text":
+        return
+    if given.get("grammar") is not None:
+        raise RequestError(
+            "response_format and grammar are both given, of which llama-cpp-python would forget "
+            "the grammar; give one",
+            "response_format",
+        )
+    llama = given["self"]
+    if llama.chat_handler is not None or llama.chat_format not in _WITHOUT_FORMAT:
+        return
+    if given.get("tools") or given.get("functions"):
+        raise RequestError(
+            f"the chat format {llama.chat_format!r} takes no response_format beside tools; leave "
+            "one of them out",
+            "response_format",
+        )
+    chat_format = library("llama_cpp.llama_chat_format")
+    given["grammar"] = chat_format._grammar_for_response_format(asked)
+    given["response_format"] = None
+
+
 def _chat_completion(chat: Any) -> Any:
     parameters = signature(chat)
 
@@ -191,11 +224,13 @@ def _chat_completion(chat: Any) -> Any:
         call = parameters.bind(*args, **kwargs)
         given = call.arguments
         given.update(checked_request(given))
+        _format_as_grammar(given)
         if given.get("tool_choice") == "required":
             tools = given["tools"]
             if len(tools) > 1:
                 return call_one_of(tools, chat, call)
             given["tool_choice"] = only_tool(tools)
-        return chat(*call.args, **call.kwargs)
+        response = chat(*call.args, **call.kwargs)
+        return named_once(response) if given.get("tools") and given.get("stream") else response
 
     return complete

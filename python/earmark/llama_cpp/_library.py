@@ -51,7 +51,8 @@ _USED = {
         "LlamaSampler.add_grammar LlamaSampler.sample LlamaSampler.accept LlamaSampler.clone"
     ).split(),
     "llama_cpp.llama": (
-        "Llama._create_completion Llama.create_chat_completion Llama._init_sampler Llama.sample"
+        "Llama._create_completion Llama.create_chat_completion Llama._init_sampler Llama.sample "
+        "Llama.generate"
     ).split(),
     "llama_cpp.llama_grammar": (
         "LlamaGrammar.from_string LlamaGrammar.from_file LlamaGrammar.from_json_schema"

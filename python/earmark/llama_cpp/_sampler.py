@@ -3,15 +3,15 @@
 `LlamaSampler`, which all of its generation goes through, is taught to take earmark's grammars: in
 `add_grammar` it gets the native sampler instead of llama.cpp's; after `sample` and `accept` an
 error of the native sampler is raised; `clone` finds the copy that llama.cpp has made.
-`Llama.sample` refuses an earmark grammar that it would take no notice of. For other grammars
-nothing changes.
+`Llama.sample` refuses an earmark grammar that it would take no notice of, and `Llama.generate`
+to go on when its model is closed. For other grammars nothing changes.
 """
 
 from __future__ import annotations
 
 from ctypes import POINTER, c_void_p, cast
 from functools import cache, wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from earmark import Grammar, Matcher
 from earmark._earmark import NativeSampler, SamplerInterface
@@ -19,6 +19,9 @@ from earmark.llama_cpp._grammar import LlamaGrammar
 from earmark.llama_cpp._layout import sampler_layout
 from earmark.llama_cpp._library import library
 from earmark.llama_cpp._vocabulary import check_open, vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 _ATTRIBUTE = "_earmark_sampler"
 _GRAMMAR = "_earmark_grammar"
@@ -121,7 +124,7 @@ def teach() -> None:
         return copy
 
     llama = library("llama_cpp.llama").Llama
-    sample_of_llama = llama.sample
+    sample_of_llama, generate = llama.sample, llama.generate
 
     @wraps(sample_of_llama)
     def sample_of_llama_(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -130,12 +133,31 @@ def teach() -> None:
             _check_kept(self._sampler, grammar)
         return sample_of_llama(self, *args, **kwargs)
 
+    @wraps(generate)
+    def generate_(self: Any, *args: Any, **kwargs: Any) -> Any:
+        tokens = generate(self, *args, **kwargs)
+        return _while_open(self, tokens) if is_ours(kwargs.get("grammar")) else tokens
+
     llama.sample = sample_of_llama_
+    llama.generate = generate_
     theirs.add_grammar = add_grammar_
     theirs.sample = sample_
     theirs.accept = accept_
     theirs.clone = clone_
     setattr(theirs, _TAUGHT, True)
+
+
+def _while_open(llama: Any, tokens: Generator[int, Any, None]) -> Generator[int, Any, None]:
+    """The tokens of `Llama.generate()`, which would go on with a model that is closed."""
+    sent = None
+    try:
+        while True:
+            check_open(llama)
+            sent = yield tokens.send(sent)
+    except StopIteration:
+        return
+    finally:
+        tokens.close()
 
 
 def _check_kept(kept: Any, grammar: Any) -> None:

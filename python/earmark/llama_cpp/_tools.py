@@ -94,6 +94,21 @@ def _grammar(tools: list[dict[str, Any]]) -> LlamaGrammar:
     )
 
 
+def named_once(chunks: Iterator[Any]) -> Iterator[Any]:
+    """A stream in which only a call's first chunk says which it is, as OpenAI's clients want."""
+    named = set()
+    for chunk in chunks:
+        for call in chunk["choices"][0]["delta"].get("tool_calls") or ():
+            key = call.get("index"), call.get("id")
+            if key not in named:
+                named.add(key)
+                continue
+            del call["id"]
+            call.pop("type", None)
+            call["function"].pop("name", None)
+        yield chunk
+
+
 class _Arguments:
     """Reads a call as it comes: the tool's name, and then the text of its arguments."""
 

@@ -61,5 +61,8 @@ class _View:
     def _open(self) -> Any:
         model = self._model()
         if model is None or model.model is None:
-            raise VocabularyError("the vocabulary's model is closed, and so is its tokenizer")
+            raise VocabularyError(
+                "the vocabulary's model is closed, and so is its tokenizer; load it again: "
+                "llama_cpp.Llama(…)"
+            )
         return model
