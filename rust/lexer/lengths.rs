@@ -557,6 +557,36 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_of_a_pattern_has_a_least_length() {
+        let mut s = RegexSet::default();
+        for unit in units(&mut s) {
+            let (a, b, quote) = (s.literal(b"a"), s.literal(b"b"), s.literal(b"\""));
+            let [any, many_a, many_b] =
+                [(unit, 0), (a, 1), (b, 1)].map(|(x, n)| s.repeat(x, n, None));
+            let somewhere = text(&mut s, &[any, a, a, any]);
+            let pair = s.concat(many_a, many_b);
+            let pairs = s.repeat(pair, 0, Some(9));
+            let words = s.concat(pairs, many_a);
+            for (pattern, min, least) in [
+                (somewhere, 0, Some(2)),
+                (somewhere, 5, Some(2)),
+                (words, 0, Some(1)),
+                (words, 5, None),
+            ] {
+                let length = s.repeat(unit, min, Some(12));
+                let both = s.and(&[pattern, length], &[]).unwrap();
+                let state = s.concat(both, quote);
+                let meet = s.counted_meet(state).unwrap();
+                assert_eq!(
+                    (meet.pattern, meet.tail, meet.unit, meet.max),
+                    (pattern, quote, unit, 12)
+                );
+                assert_eq!(s.least_units(&meet, pattern), least);
+            }
+        }
+    }
+
+    #[test]
     fn gaps_between_lengths_are_searched() {
         let mut s = RegexSet::default();
         let unit = s.class(&[('a', 'z')]);

@@ -385,7 +385,7 @@ mod tests {
         let mut s = RegexSet::default();
         let class = s.class(&[('a', 'f')]);
         let any = s.repeat(class, 0, None);
-        let mut with = |s: &mut RegexSet, text: &[u8]| {
+        let with = |s: &mut RegexSet, text: &[u8]| {
             let text = s.literal(text);
             let behind = s.concat(text, any);
             s.concat(any, behind)

@@ -164,8 +164,9 @@ impl Split {
                 let below = vocabulary.atoms.below(node);
                 let is_quiet = home.as_ref().is_some_and(|home| home.is_quiet(state, below));
                 if is_quiet {
-                    let alive = trie.slice(trie.range_below(node));
-                    alive.iter().for_each(|&token| bits.insert(token));
+                    for &token in trie.slice(trie.range_below(node)) {
+                        bits.insert(token);
+                    }
                 }
                 !is_quiet
             },
