@@ -109,11 +109,16 @@ fn string(choices: &mut Choices) -> String {
     if choices.chance(50) {
         keywords.push(format!("\"pattern\": \"{}\"", pattern(choices)));
     }
-    if choices.chance(20) {
-        keywords.push(format!("\"not\": {{\"enum\": [{}]}}", words(choices).join(", ")));
-    } else if choices.chance(20) {
-        let inner = ["ab", "ba0", "a.b", "é:", "ab|c:", "abab|a:a"];
-        keywords.push(format!("\"not\": {{\"pattern\": \"{}\"}}", choices.pick(&inner)));
+    match choices.below(10) {
+        0 | 1 => {
+            keywords.push(format!("\"not\": {{\"enum\": [{}]}}", words(choices).join(", ")));
+        }
+        2 | 3 => {
+            let inner = ["ab", "ba0", "a.b", "é:", "ab|c:", "abab|a:a"];
+            let inner = choices.pick::<&str>(&inner);
+            keywords.push(format!("\"not\": {{\"pattern\": \"{inner}\"}}"));
+        }
+        _ => {}
     }
     format!("{{{}}}", keywords.join(", "))
 }
