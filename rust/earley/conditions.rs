@@ -25,6 +25,8 @@ use crate::error::{GrammarError, GrammarErrorKind};
 
 /// No node, no part.
 const NONE: u32 = u32::MAX;
+/// An alternative that nothing takes away any more.
+const SURE: u32 = u32::MAX;
 
 /// The conditions of a plan, ready to be asked.
 #[derive(Clone, Debug)]
@@ -267,8 +269,6 @@ struct Building<'p> {
     first: State,
     /// For each condition the bit that says that it surely holds, and those of its alternatives.
     conditions: Vec<Range<usize>>,
-    /// For each bit behind how many places nothing takes it away any more.
-    until: Vec<usize>,
     /// For each place what is taken away without its items, then with each of them.
     taken: Vec<Vec<State>>,
 }
@@ -312,12 +312,8 @@ impl<'p> Building<'p> {
         let mut first =
             set(&mut bits.keys().copied().filter(|&bit| !effects.hopeless[bit as usize]));
         first[0] = if is_whole { plan.all_missing().into() } else { 0 };
-        let mut until = vec![0; bit];
         let mut taken = Vec::new();
-        for (level, &place) in places.iter().enumerate() {
-            for alternative in effects.at(plan, place) {
-                until[bits[&alternative]] = level + 1;
-            }
+        for &place in places {
             let mut ways = vec![set(&mut effects.needed_by[place].iter().copied())];
             for item in plan.choices(place) {
                 let mut way = set(&mut plan.order().items[item].excludes.iter().copied());
@@ -326,33 +322,77 @@ impl<'p> Building<'p> {
             }
             taken.push(ways);
         }
-        Self { plan, places, is_whole, first, conditions: ranges, until, taken }
+        Self { plan, places, is_whole, first, conditions: ranges, taken }
     }
 
-    /// A state in its only form behind some places; `None` if some condition can't hold. Where one
-    /// surely holds its alternatives don't matter any more.
-    fn normal(&self, mut state: State, places: usize) -> Option<State> {
-        let is_set = |state: &State, bit: usize| state[1 + bit / 64] >> (bit % 64) & 1 == 1;
-        for bits in &self.conditions {
-            if is_set(&state, bits.start) {
-                continue;
-            }
-            let mut left = bits.clone().filter(|&bit| is_set(&state, bit)).peekable();
-            left.peek()?;
-            if left.any(|bit| self.until[bit] <= places) {
-                for bit in bits.clone() {
-                    state[1 + bit / 64] &= !(1 << (bit % 64));
+    /// For the beginning and behind each place, by bit: the first bit of its condition that the
+    /// places from there on treat like it, or [`SURE`] if none of them takes it away.
+    fn likes(&self, steps: &mut usize) -> Result<Vec<Box<[u32]>>, GrammarError> {
+        let bits = self.conditions.last().map_or(0, |bits| bits.end);
+        let mut kinds = vec![0_u32; bits];
+        // A kind: how the next place treats it, and its kind behind that place.
+        let mut known: FxHashMap<(usize, Vec<usize>, u32), u32> = FxHashMap::default();
+        let mut all = vec![self.like(&kinds)];
+        for (level, ways) in self.taken.iter().enumerate().rev() {
+            self.count(bits, steps)?;
+            let mut treated: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+            for (way, taken) in ways.iter().enumerate() {
+                for (word, &set) in taken[1..].iter().enumerate() {
+                    let bits = (0..64).filter(|bit| set >> bit & 1 == 1);
+                    bits.for_each(|bit| treated.entry(64 * word + bit).or_default().push(way));
                 }
-                state[1 + bits.start / 64] |= 1 << (bits.start % 64);
+            }
+            for (bit, ways) in treated {
+                let next = known.len() as u32 + 1;
+                kinds[bit] = *known.entry((level, ways, kinds[bit])).or_insert(next);
+            }
+            all.push(self.like(&kinds));
+        }
+        all.reverse();
+        Ok(all)
+    }
+
+    /// By bit the first one of its condition that is of its kind.
+    fn like(&self, kinds: &[u32]) -> Box<[u32]> {
+        let mut like = vec![SURE; kinds.len()];
+        for bits in &self.conditions {
+            let mut first: FxHashMap<u32, u32> = FxHashMap::default();
+            for bit in bits.clone().skip(1).filter(|&bit| kinds[bit] != 0) {
+                like[bit] = *first.entry(kinds[bit]).or_insert(bit as u32);
             }
         }
-        Some(state)
+        like.into()
+    }
+
+    /// Counts steps, of which there may be so many.
+    fn count(&self, more: usize, steps: &mut usize) -> Result<(), GrammarError> {
+        let most = self.plan.order().most_steps;
+        *steps = steps.saturating_add(more);
+        if *steps > most { Err(too_many(most)) } else { Ok(()) }
+    }
+
+    /// A state in its only form; `None` if some condition can't hold. Where one surely holds its
+    /// alternatives don't matter any more.
+    fn normal(&self, state: &[u64], like: &[u32]) -> Option<State> {
+        let is_set = |bit: usize| state[1 + bit / 64] >> (bit % 64) & 1 == 1;
+        let mut normal = vec![0; state.len()];
+        normal[0] = state[0];
+        for bits in &self.conditions {
+            let mut set = |bit: usize| normal[1 + bit / 64] |= 1 << (bit % 64);
+            let mut left = bits.clone().filter(|&bit| is_set(bit)).peekable();
+            if left.peek()? == &bits.start || left.clone().any(|bit| like[bit] == SURE) {
+                set(bits.start);
+            } else {
+                left.for_each(|bit| set(like[bit] as usize));
+            }
+        }
+        Some(normal.into())
     }
 
     /// `None` if no text belongs to the part.
     fn build(&self, steps: &mut usize) -> Result<Option<Part>, GrammarError> {
-        let most = self.plan.order().most_steps;
-        let Some(first) = self.normal(self.first.clone(), 0) else { return Ok(None) };
+        let likes = self.likes(steps)?;
+        let Some(first) = self.normal(&self.first, &likes[0]) else { return Ok(None) };
         // Forwards: the states before each place, and where each way leads.
         let mut layer = vec![first];
         let mut ways_of: Vec<Vec<u32>> = Vec::new();
@@ -362,16 +402,13 @@ impl<'p> Building<'p> {
             let mut leads = Vec::with_capacity(layer.len() * ways.len());
             for state in &layer {
                 for (way, taken) in ways.iter().enumerate() {
-                    *steps += state.len();
-                    if *steps > most {
-                        return Err(too_many(most));
-                    }
+                    self.count(state.len(), steps)?;
                     if way == 0 && self.plan.is_required(self.places[level]) {
                         leads.push(NONE);
                         continue;
                     }
                     let after = state.iter().zip(taken).map(|(state, taken)| state & !taken);
-                    let after = self.normal(after.collect(), level + 1);
+                    let after = self.normal(&after.collect::<Vec<u64>>(), &likes[level + 1]);
                     leads.push(after.map_or(NONE, |after| {
                         *known.entry(after).or_insert_with_key(|after| {
                             following.push(after.clone());

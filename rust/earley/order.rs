@@ -298,7 +298,7 @@ pub(super) mod tests {
         for item in 0..100 {
             order.items[item as usize].excludes = (0..100).filter(|&other| other != item).collect();
         }
-        order.most_steps = 10_000;
+        order.most_steps = 20_000;
         let plan = OrderPlan::new(order.clone()).unwrap().unwrap();
         let nothing = plan.nothing();
         assert_eq!(plan.steps(&nothing).len(), 100);

@@ -29,8 +29,8 @@ pub(super) fn add_conditions(to: &mut Vec<Condition>, from: &[Condition]) {
     }
 }
 
-/// What belongs to a shape of each of two lists: one shape with conditions. `None` if the lists say
-/// something that conditions can't, or not in one order.
+/// What belongs to a shape of each of two lists: one shape with conditions, or one for each of a
+/// list that can't be a condition. `None` if neither list can be one.
 pub(super) fn beside(
     left: &[Shape],
     right: &[Shape],
@@ -40,12 +40,16 @@ pub(super) fn beside(
     if !algebra.options.additional_properties {
         return Ok(None);
     }
-    let (Some((left, one)), Some((right, other))) = (common(left), common(right)) else {
-        return Ok(None);
+    let ((left, one), (right, other)) = match (common(left), common(right)) {
+        (Some(left), Some(right)) => (left, right),
+        (None, Some(_)) if right.len() > 1 => return each_beside(left, right, algebra),
+        (Some(_), None) if left.len() > 1 => return each_beside(right, left, algebra),
+        _ => return Ok(None),
     };
     let mut shape = left.merge(&right);
+    let known = shape.conditions.len();
     for alternatives in [one, other] {
-        if alternatives.iter().any(Shape::is_any) {
+        if alternatives.is_empty() || alternatives.iter().any(Shape::is_any) {
             continue;
         }
         let mut possible = Vec::new();
@@ -61,7 +65,24 @@ pub(super) fn beside(
             _ => shape.conditions.push(possible.into()),
         }
     }
-    Ok(has_one_order(&shape, algebra).then(|| Rc::new([shape]) as Rc<[Shape]>))
+    Ok(has_one_order(&shape, known, algebra)?.then(|| Rc::new([shape]) as Rc<[Shape]>))
+}
+
+/// Each shape of a list with another list beside it.
+fn each_beside(
+    shapes: &[Shape],
+    alternatives: &[Shape],
+    algebra: &mut Algebra<'_>,
+) -> Result<Option<Rc<[Shape]>>> {
+    let mut all = Vec::new();
+    for shape in shapes {
+        match beside(std::slice::from_ref(shape), alternatives, algebra)? {
+            Some(shapes) => all.extend(shapes.iter().cloned()),
+            None => return Ok(None),
+        }
+    }
+    check_count(all.len(), algebra)?;
+    Ok(Some(all.into()))
 }
 
 /// A shape without its conditions.
@@ -115,18 +136,22 @@ fn common(shapes: &[Shape]) -> Option<(Shape, Vec<Shape>)> {
     Some((base, shapes.iter().map(rest).collect()))
 }
 
-/// Whether each alternative, put together with the shape, would have its properties in the order
-/// that the shape has them in.
-fn has_one_order(shape: &Shape, algebra: &mut Algebra<'_>) -> bool {
+/// Whether each alternative of the conditions behind those known, put together with the shape,
+/// would have its properties in the order that the shape has them in.
+fn has_one_order(shape: &Shape, known: usize, algebra: &mut Algebra<'_>) -> Result<bool> {
     let order = algebra.names_in_order(shape);
     let place: FxHashMap<&str, usize> =
         order.iter().enumerate().map(|(place, name)| (&**name, place)).collect();
     let own = plain(shape);
-    shape.conditions.iter().flat_map(|condition| condition.iter()).all(|alternative| {
+    for alternative in shape.conditions[known..].iter().flat_map(|condition| condition.iter()) {
+        algebra.count_merge(own.size() + alternative.size())?;
         let names = algebra.names_in_order(&own.merge(alternative));
         let places: Vec<usize> = names.iter().map(|name| place[&**name]).collect();
-        places.is_sorted()
-    })
+        if !places.is_sorted() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 impl Algebra<'_> {
@@ -137,8 +162,14 @@ impl Algebra<'_> {
         shape: &Shape,
     ) -> Vec<Rc<str>> {
         let never = Signed::yes(self.never());
-        let alternatives = || shape.conditions.iter().flat_map(|condition| condition.iter());
-        let all = || std::iter::once(shape).chain(alternatives());
+        // The order of those that say most is that of the others too.
+        let mut alternatives: Vec<&Shape> = Vec::new();
+        for condition in &shape.conditions {
+            let from = alternatives.len();
+            alternatives.extend(condition.iter());
+            alternatives[from..].sort_by_key(|alternative| std::cmp::Reverse(alternative.size()));
+        }
+        let all = || std::iter::once(shape).chain(alternatives.iter().copied());
         let named = |shape: &'_ Shape| -> Vec<Rc<str>> {
             let named = shape.named.iter().filter(|(_, value)| *value != never);
             named.map(|(name, _)| Rc::clone(name)).collect()

@@ -40,8 +40,6 @@ pub(super) fn condition(needs: Needs) -> Condition {
 /// What the alternatives of a shape say, by property.
 #[derive(Default)]
 pub(super) struct Said {
-    /// In the order in which the names come first.
-    names: Vec<Rc<str>>,
     by_name: FxHashMap<Rc<str>, Vec<(u32, Signed)>>,
     needed_by: FxHashMap<Rc<str>, Vec<u32>>,
 }
@@ -52,22 +50,13 @@ impl Said {
         let alternatives = shape.conditions.iter().flat_map(|condition| condition.iter());
         for (number, alternative) in (0..).zip(alternatives) {
             for (name, value) in &alternative.named {
-                let known = said.by_name.entry(Rc::clone(name)).or_default();
-                if known.is_empty() {
-                    said.names.push(Rc::clone(name));
-                }
-                known.push((number, *value));
+                said.by_name.entry(Rc::clone(name)).or_default().push((number, *value));
             }
             for name in &alternative.required {
                 said.needed_by.entry(Rc::clone(name)).or_default().push(number);
             }
         }
         said
-    }
-
-    /// The properties of whose values something is said.
-    pub(super) fn names(&self) -> &[Rc<str>] {
-        &self.names
     }
 
     /// What is said of a property's value, and by which alternatives, which are in order.
@@ -156,6 +145,11 @@ impl Emitter<'_> {
             Some(no) => !algebra.is_nothing([&parts, &not, &[no]])?,
             None => true,
         };
+        if !have {
+            // All of the cell's values are such.
+            split.push(Cell { parts, not, excludes });
+            return Ok(());
+        }
         let mut known = Vec::new();
         for &other in &not {
             let other_holds = Signed { positive: !other.positive, ..other };
@@ -164,15 +158,13 @@ impl Emitter<'_> {
             }
         }
         split.push(Cell { parts: [&parts, values].concat(), not: known, excludes });
-        if have {
-            let mut not = not;
-            if let Some(no) = no
-                && algebra.is_small(no)?
-            {
-                not.push(no);
-            }
-            split.push(Cell { parts, not, excludes: without });
+        let mut not = not;
+        if let Some(no) = no
+            && algebra.is_small(no)?
+        {
+            not.push(no);
         }
+        split.push(Cell { parts, not, excludes: without });
         Ok(())
     }
 }

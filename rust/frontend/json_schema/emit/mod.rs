@@ -11,6 +11,7 @@
 
 mod array;
 mod conditions;
+mod finite;
 mod layout;
 mod object;
 mod prelude;

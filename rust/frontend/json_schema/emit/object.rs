@@ -110,47 +110,11 @@ impl Emitter<'_> {
     /// The named properties; `None` if one that must be there can't be.
     fn slots(&mut self, shape: &Shape, depth: u32) -> Result<Option<Slots>> {
         let mut by_name: FxHashMap<&str, Vec<Signed>> = FxHashMap::default();
-        let mut order: Vec<Rc<str>> = Vec::new();
-        let mut seen: FxHashSet<Rc<str>> = FxHashSet::default();
-        let mut add = |name: &Rc<str>| {
-            if seen.insert(Rc::clone(name)) {
-                order.push(Rc::clone(name));
-            }
-        };
-        if !shape.conditions.is_empty() {
-            self.algebra.names_in_order(shape).iter().for_each(&mut add);
-        }
         for (name, value) in &shape.named {
             by_name.entry(name).or_default().push(*value);
-            add(name);
         }
-        shape.required.iter().for_each(&mut add);
         let said = Said::new(shape);
-        said.names().iter().for_each(&mut add);
-        let in_order = order.len();
-        let mut add = |name: &Rc<str>| {
-            if seen.insert(Rc::clone(name)) {
-                order.push(Rc::clone(name));
-            }
-        };
-        let mut languages = Vec::new();
-        for names in names_of(shape) {
-            names.visit(&mut add, &mut |language| languages.push(language));
-        }
-        for strings in &shape.names {
-            match strings {
-                Strings::Words(words) => words.iter().for_each(&mut add),
-                &Strings::Regular(language) => languages.push(language),
-                Strings::Except(_) => {}
-            }
-        }
-        languages.sort_unstable();
-        languages.dedup();
-        for language in languages {
-            if let Some(words) = Strings::Regular(language).words(MAX_WORDS, &mut self.algebra)? {
-                words.iter().for_each(&mut add);
-            }
-        }
+        let (order, in_order) = self.property_names(shape)?;
         let required: FxHashSet<&str> = shape.required.iter().map(|name| &**name).collect();
         let mut slots = Vec::new();
         for (index, name) in order.into_iter().enumerate() {
@@ -190,6 +154,51 @@ impl Emitter<'_> {
             slots.push((name, Slot { variants, required, in_order, needed_by }));
         }
         Ok(Some(slots))
+    }
+
+    /// The names that a shape speaks of, and how many of them have a place in the order: they come
+    /// first.
+    pub(super) fn property_names(&mut self, shape: &Shape) -> Result<(Vec<Rc<str>>, usize)> {
+        let mut order: Vec<Rc<str>> = Vec::new();
+        let mut seen: FxHashSet<Rc<str>> = FxHashSet::default();
+        let mut add = |name: &Rc<str>| {
+            if seen.insert(Rc::clone(name)) {
+                order.push(Rc::clone(name));
+            }
+        };
+        if !shape.conditions.is_empty() {
+            self.algebra.names_in_order(shape).iter().for_each(&mut add);
+        }
+        shape.named.iter().for_each(|(name, _)| add(name));
+        shape.required.iter().for_each(&mut add);
+        for alternative in shape.conditions.iter().flat_map(|condition| condition.iter()) {
+            alternative.named.iter().for_each(|(name, _)| add(name));
+        }
+        let in_order = order.len();
+        let mut add = |name: &Rc<str>| {
+            if seen.insert(Rc::clone(name)) {
+                order.push(Rc::clone(name));
+            }
+        };
+        let mut languages = Vec::new();
+        for names in names_of(shape) {
+            names.visit(&mut add, &mut |language| languages.push(language));
+        }
+        for strings in &shape.names {
+            match strings {
+                Strings::Words(words) => words.iter().for_each(&mut add),
+                &Strings::Regular(language) => languages.push(language),
+                Strings::Except(_) => {}
+            }
+        }
+        languages.sort_unstable();
+        languages.dedup();
+        for language in languages {
+            if let Some(words) = Strings::Regular(language).words(MAX_WORDS, &mut self.algebra)? {
+                words.iter().for_each(&mut add);
+            }
+        }
+        Ok((order, in_order))
     }
 
     /// The values of a property, by which of the properties that must exist it is taken for.
@@ -274,23 +283,10 @@ impl Emitter<'_> {
         if shape.names.iter().any(|names| matches!(names, Strings::Words(_))) {
             return Ok(Vec::new());
         }
-        let mut patterns: Vec<ExprId> = Vec::new();
-        for names in names_of(shape) {
-            names.visit(&mut |_| {}, &mut |language| patterns.push(language));
-        }
-        patterns.sort_unstable();
-        patterns.dedup();
-        let mut many = Vec::new();
-        for pattern in patterns {
-            if Strings::Regular(pattern).words(MAX_WORDS, &mut self.algebra)?.is_none() {
-                many.push(pattern);
-            }
-        }
-        if many.len() > self.limit(Limit::NamePatterns) {
+        let Some(many) = self.open_patterns(shape)? else {
             return Err(self.more_than(Limit::NamePatterns, "patterns of names in one object"));
-        }
-        let closed =
-            !shape.closed && !self.algebra.options.additional_properties && !shape.named.is_empty();
+        };
+        let closed = self.is_closed_by_option(shape);
         let mut groups: Vec<(Vec<Variant>, Vec<ExprId>)> = Vec::new();
         for (all, none) in self.cells(&many)? {
             if closed && all.is_empty() {
@@ -334,8 +330,30 @@ impl Emitter<'_> {
         Ok(open)
     }
 
+    /// The patterns of more names than could be listed; `None` if there are too many.
+    pub(super) fn open_patterns(&mut self, shape: &Shape) -> Result<Option<Vec<ExprId>>> {
+        let mut patterns: Vec<ExprId> = Vec::new();
+        for names in names_of(shape) {
+            names.visit(&mut |_| {}, &mut |language| patterns.push(language));
+        }
+        patterns.sort_unstable();
+        patterns.dedup();
+        let mut many = Vec::new();
+        for pattern in patterns {
+            if Strings::Regular(pattern).words(MAX_WORDS, &mut self.algebra)?.is_none() {
+                many.push(pattern);
+            }
+        }
+        Ok((many.len() <= self.limit(Limit::NamePatterns)).then_some(many))
+    }
+
+    /// Whether the option `additional_properties` leaves out names of which nothing is said.
+    pub(super) fn is_closed_by_option(&self, shape: &Shape) -> bool {
+        !shape.closed && !self.algebra.options.additional_properties && !shape.named.is_empty()
+    }
+
     /// The ways in which a name can match some patterns and not others.
-    fn cells(&mut self, patterns: &[ExprId]) -> Result<Vec<(Vec<ExprId>, Vec<ExprId>)>> {
+    pub(super) fn cells(&mut self, patterns: &[ExprId]) -> Result<Vec<(Vec<ExprId>, Vec<ExprId>)>> {
         let mut cells = vec![(Vec::new(), Vec::new())];
         for &pattern in patterns {
             let mut split = Vec::new();
@@ -426,7 +444,9 @@ impl Emitter<'_> {
             for &alternative in &*slot.needed_by {
                 let needs = alternatives.nth(alternative as usize - from);
                 from = alternative as usize + 1;
-                needs.into_iter().for_each(|needs| needs.push(once as u32));
+                if let Some(needs) = needs {
+                    needs.push(once as u32);
+                }
             }
         }
         for &Variant { exists, expr, .. } in open {

@@ -2,16 +2,15 @@
 
 use std::rc::Rc;
 
-use super::super::algebra::{
-    Algebra, Domain, Flags, Goal, Items, List, Numbers, Properties, Result, Signed, Strings,
-};
+use rustc_hash::FxHashMap;
+
+use super::super::algebra::{Goal, List, Result, Signed};
 use super::Emitter;
+use super::finite::canonical;
 use crate::frontend::json_schema::model::Value;
 use crate::grammar::{Member, MemberOrder, Members};
 use crate::index::ExprId;
 
-/// How many different items there may be.
-const MAX_VALUES: usize = 512;
 /// How many arrays may be listed one by one.
 const MAX_ARRAYS: usize = 2_000;
 
@@ -54,8 +53,7 @@ impl Emitter<'_> {
             return Ok(Some(arrays));
         }
         if let Some(schema) = &list.unique_at {
-            let reason = "no grammar can tell that items differ, but for at most 512 values that are \
-                          no arrays or objects";
+            let reason = "no grammar can tell that items differ, but for at most 512 values";
             self.algebra.refuse(schema, "uniqueItems", reason);
         }
         Ok(None)
@@ -89,7 +87,12 @@ impl Emitter<'_> {
 
     /// Items of one finite set, each at most once.
     fn any_order(&mut self, list: &List, goal: &Goal, depth: u32) -> Result<Option<ExprId>> {
-        let Some(values) = self.algebra.finite(goal)? else { return Ok(None) };
+        let Some(values) = self.finite(goal)? else { return Ok(None) };
+        // What belongs to a kind is only known of these for sure.
+        let is_scalar = |value: &Value| !matches!(value, Value::Array(_) | Value::Object(_));
+        if !list.contains.is_empty() && !values.iter().all(is_scalar) {
+            return Ok(None);
+        }
         // Marks say that there is one of a kind, not how many.
         let countable = |min: u64, max: Option<u64>| min <= 1 && max.is_none();
         if !list.contains.iter().all(|kind| countable(kind.min, kind.max) && kind.from == 0) {
@@ -98,7 +101,11 @@ impl Emitter<'_> {
         let kinds: Vec<Signed> =
             list.contains.iter().filter(|kind| kind.min > 0).map(|kind| kind.value).collect();
         let mut items = Vec::new();
-        for (once, value) in values.iter().enumerate() {
+        // Equal ones may be written in several ways.
+        let mut numbers: FxHashMap<Value, u32> = FxHashMap::default();
+        for value in &values {
+            let next = numbers.len() as u32;
+            let once = *numbers.entry(canonical(value)).or_insert(next);
             let only = self.algebra.only(value);
             let Some(expr) = self.value([Signed { schema: only, positive: true }], depth + 1)?
             else {
@@ -142,10 +149,14 @@ impl Emitter<'_> {
         let mut arrays: Vec<Vec<Value>> = vec![Vec::new()];
         let mut all = arrays.clone();
         for place in places {
-            let Some(values) = self.algebra.finite(place)? else { return Ok(None) };
+            let Some(values) = self.finite(place)? else { return Ok(None) };
             let mut longer = Vec::new();
             for array in &arrays {
-                for value in values.iter().filter(|value| !array.contains(value)) {
+                for value in &values {
+                    let same = |other| canonical(other) == canonical(value);
+                    if array.iter().any(same) {
+                        continue;
+                    }
                     longer.push(array.iter().chain([value]).cloned().collect::<Vec<Value>>());
                 }
             }
@@ -171,27 +182,5 @@ impl Emitter<'_> {
         }
         let body = self.one_of(bodies);
         Ok(Some(self.arrays(body, list.min == 0, depth)))
-    }
-}
-
-impl Algebra<'_> {
-    /// The values of a goal, if they are few and none is an array or object.
-    fn finite(&mut self, goal: &Goal) -> Result<Option<Vec<Value>>> {
-        if !self.evaluate_all::<Items>(goal)?.is_nothing()
-            || !self.evaluate_all::<Properties>(goal)?.is_nothing()
-        {
-            return Ok(None);
-        }
-        let flags = self.evaluate_all::<Flags>(goal)?;
-        let mut values: Vec<Value> = flags.members().map(|(value, _)| value).collect();
-        let numbers = self.evaluate_all::<Numbers>(goal)?;
-        if !numbers.0.is_nothing() {
-            let Some(numbers) = numbers.0.values(MAX_VALUES) else { return Ok(None) };
-            values.extend(numbers.into_iter().map(Value::Number));
-        }
-        let strings = self.evaluate_all::<Strings>(goal)?;
-        let Some(words) = strings.words(MAX_VALUES, self)? else { return Ok(None) };
-        values.extend(words.iter().cloned().map(Value::String));
-        Ok((values.len() <= MAX_VALUES).then_some(values))
     }
 }
