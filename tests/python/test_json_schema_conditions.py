@@ -19,7 +19,7 @@ from languages import RefusedError, build
 from oracle import Oracle
 
 BLOCKS = 4
-SCHEMAS = 500 if shared.SLOW else 25
+SCHEMAS = 500 if shared.SLOW else 12
 FIRST = int(os.environ.get("EARMARK_SEED", "0"))
 NAMES = "abcdefghij"
 COMPACT = {"whitespace": "compact"}
@@ -59,11 +59,13 @@ def check(schema: dict[str, Any], documents: list[Any], options: dict[str, Any])
 
 
 def some_of(names: str, most: int) -> list[str]:
-    return ["".join(some) for count in range(most + 1) for some in itertools.combinations(names, count)]
+    counts = range(most + 1)
+    return ["".join(some) for count in counts for some in itertools.combinations(names, count)]
 
 
 def test_exactly_one_of_many_open_objects() -> None:
     schema = {
+        "properties": {name: {} for name in NAMES},
         "oneOf": [
             {"type": "object", "properties": {name: {"type": "string"}}, "required": [name]}
             for name in NAMES
@@ -75,7 +77,7 @@ def test_exactly_one_of_many_open_objects() -> None:
         for kinds in itertools.product(("x", 1), repeat=len(some))
     ]
     values += [dict.fromkeys(NAMES, 1), {**dict.fromkeys(NAMES, 1), "j": "x"}]
-    # One string alone, or beside one that is none, whichever comes first.
+    # One string alone, or beside others that are none.
     assert check(schema, values, COMPACT) == 10 + 45 * 2 + 1
 
 

@@ -8,6 +8,7 @@
 //! A shape has one order of properties, so that lists whose alternatives disagree on it are put
 //! together as before.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -154,6 +155,46 @@ fn has_one_order(shape: &Shape, known: usize, algebra: &mut Algebra<'_>) -> Resu
     Ok(true)
 }
 
+/// The names of some lists in an order that agrees with each list, if there is one; otherwise in
+/// the order in which they first come.
+fn in_one_order(lists: &[Vec<Rc<str>>]) -> Vec<Rc<str>> {
+    let mut number: FxHashMap<&Rc<str>, usize> = FxHashMap::default();
+    let mut names: Vec<&Rc<str>> = Vec::new();
+    let mut edges: FxHashSet<(usize, usize)> = FxHashSet::default();
+    for list in lists {
+        let mut before = None;
+        for name in list {
+            let own = *number.entry(name).or_insert_with(|| {
+                names.push(name);
+                names.len() - 1
+            });
+            edges.extend(before.map(|before| (before, own)));
+            before = Some(own);
+        }
+    }
+    let mut after: Vec<Vec<usize>> = vec![Vec::new(); names.len()];
+    let mut waits_for = vec![0; names.len()];
+    for (before, own) in edges {
+        after[before].push(own);
+        waits_for[own] += 1;
+    }
+    let mut ready: BTreeSet<usize> = (0..names.len()).filter(|&own| waits_for[own] == 0).collect();
+    let mut order = Vec::new();
+    while let Some(own) = ready.pop_first() {
+        order.push(own);
+        for &next in &after[own] {
+            waits_for[next] -= 1;
+            if waits_for[next] == 0 {
+                ready.insert(next);
+            }
+        }
+    }
+    if order.len() < names.len() {
+        order = (0..names.len()).collect();
+    }
+    order.into_iter().map(|own| Rc::clone(names[own])).collect()
+}
+
 impl Algebra<'_> {
     /// The names that a shape and its conditions give, in the order in which it has its properties;
     /// without those that are only there to be forbidden.
@@ -162,21 +203,19 @@ impl Algebra<'_> {
         shape: &Shape,
     ) -> Vec<Rc<str>> {
         let never = Signed::yes(self.never());
-        // The order of those that say most is that of the others too.
-        let mut alternatives: Vec<&Shape> = Vec::new();
-        for condition in &shape.conditions {
-            let from = alternatives.len();
-            alternatives.extend(condition.iter());
-            alternatives[from..].sort_by_key(|alternative| std::cmp::Reverse(alternative.size()));
-        }
-        let all = || std::iter::once(shape).chain(alternatives.iter().copied());
-        let named = |shape: &'_ Shape| -> Vec<Rc<str>> {
+        let named = |shape: &Shape| -> Vec<Rc<str>> {
             let named = shape.named.iter().filter(|(_, value)| *value != never);
             named.map(|(name, _)| Rc::clone(name)).collect()
         };
+        let alternatives = || shape.conditions.iter().flat_map(|condition| condition.iter());
+        let lists = [
+            vec![named(shape)],
+            alternatives().map(named).collect(),
+            vec![shape.required.clone()],
+            alternatives().map(|alternative| alternative.required.clone()).collect(),
+        ];
         let mut seen: FxHashSet<Rc<str>> = FxHashSet::default();
-        let required = all().flat_map(|shape| shape.required.iter().cloned());
-        let names = all().flat_map(named).chain(required);
+        let names = lists.into_iter().flat_map(|lists| in_one_order(&lists));
         names.filter(|name| seen.insert(Rc::clone(name))).collect()
     }
 
