@@ -260,6 +260,15 @@ impl Effects {
 /// The missing marks, and bits of the alternatives that are left.
 type State = Box<[u64]>;
 
+/// What the places from one on make of each bit.
+struct Likes {
+    /// Bits of one kind are treated alike, whichever conditions they are of; 0 are those that
+    /// nothing takes away.
+    kinds: Box<[u32]>,
+    /// The first bit of its condition and kind; [`SURE`] for kind 0.
+    first: Box<[u32]>,
+}
+
 /// A part being made.
 struct Building<'p> {
     plan: &'p GivenPlan,
@@ -325,9 +334,8 @@ impl<'p> Building<'p> {
         Self { plan, places, is_whole, first, conditions: ranges, taken }
     }
 
-    /// For the beginning and behind each place, by bit: the first bit of its condition that the
-    /// places from there on treat like it, or [`SURE`] if none of them takes it away.
-    fn likes(&self, steps: &mut usize) -> Result<Vec<Box<[u32]>>, GrammarError> {
+    /// For the beginning and behind each place, what each bit is like from there on.
+    fn likes(&self, steps: &mut usize) -> Result<Vec<Likes>, GrammarError> {
         let bits = self.conditions.last().map_or(0, |bits| bits.end);
         let mut kinds = vec![0_u32; bits];
         // A kind: how the next place treats it, and its kind behind that place.
@@ -352,8 +360,8 @@ impl<'p> Building<'p> {
         Ok(all)
     }
 
-    /// By bit the first one of its condition that is of its kind.
-    fn like(&self, kinds: &[u32]) -> Box<[u32]> {
+    /// What bits of these kinds are like.
+    fn like(&self, kinds: &[u32]) -> Likes {
         let mut like = vec![SURE; kinds.len()];
         for bits in &self.conditions {
             let mut first: FxHashMap<u32, u32> = FxHashMap::default();
@@ -361,7 +369,7 @@ impl<'p> Building<'p> {
                 like[bit] = *first.entry(kinds[bit]).or_insert(bit as u32);
             }
         }
-        like.into()
+        Likes { kinds: kinds.into(), first: like.into() }
     }
 
     /// Counts steps, of which there may be so many.
@@ -371,19 +379,27 @@ impl<'p> Building<'p> {
         if *steps > most { Err(too_many(most)) } else { Ok(()) }
     }
 
-    /// A state in its only form; `None` if some condition can't hold. Where one surely holds its
-    /// alternatives don't matter any more.
-    fn normal(&self, state: &[u64], like: &[u32]) -> Option<State> {
+    /// A state in its only form; `None` if some condition can't hold. Where one surely holds, or
+    /// if another one does, its alternatives don't matter any more.
+    fn normal(&self, state: &[u64], like: &Likes) -> Option<State> {
         let is_set = |bit: usize| state[1 + bit / 64] >> (bit % 64) & 1 == 1;
         let mut normal = vec![0; state.len()];
+        let mut known: FxHashSet<Vec<u32>> = FxHashSet::default();
         normal[0] = state[0];
         for bits in &self.conditions {
             let mut set = |bit: usize| normal[1 + bit / 64] |= 1 << (bit % 64);
             let mut left = bits.clone().filter(|&bit| is_set(bit)).peekable();
-            if left.peek()? == &bits.start || left.clone().any(|bit| like[bit] == SURE) {
+            if left.peek()? == &bits.start || left.clone().any(|bit| like.first[bit] == SURE) {
                 set(bits.start);
+                continue;
+            }
+            let mut kinds: Vec<u32> = left.clone().map(|bit| like.kinds[bit]).collect();
+            kinds.sort_unstable();
+            kinds.dedup();
+            if known.insert(kinds) {
+                left.for_each(|bit| set(like.first[bit] as usize));
             } else {
-                left.for_each(|bit| set(like[bit] as usize));
+                set(bits.start);
             }
         }
         Some(normal.into())

@@ -210,19 +210,19 @@ pub(super) mod tests {
         let is_set = |mark| items.iter().any(|&item| order.items[item].marks.contains(&mark));
         let is_there = |once: &u32| items.iter().any(|&item| order.items[item].once == Some(*once));
         let mut number = 0;
-        let mut holds = |needs: &Box<[u32]>| {
+        let mut holds = |needs: &[u32]| {
             let own = number;
             number += 1;
             let excluded = items.iter().any(|&item| order.items[item].excludes.contains(&own));
             !excluded && needs.iter().all(is_there)
         };
         // All are numbered, whether they hold or not.
-        let mut condition_holds =
+        let condition_holds =
             |condition: &Condition| condition.needs.iter().filter(|needs| holds(needs)).count() > 0;
         *count >= order.min
             && order.max.is_none_or(|max| *count <= max)
             && (0..order.marks).all(is_set)
-            && order.conditions.iter().all(|condition| condition_holds(condition))
+            && order.conditions.iter().all(condition_holds)
     }
 
     /// Whether at most `more` items make it complete.

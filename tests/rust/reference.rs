@@ -490,7 +490,7 @@ impl<'g> Translation<'g> {
             let left = known[&(before.clone(), count)];
             let is_set =
                 |mark| before.iter().any(|&item: &usize| items[item].marks.contains(&mark));
-            let holds = |needs: &Box<[u32]>, number: u32| {
+            let holds = |needs: &[u32], number: u32| {
                 let excluded = before.iter().any(|&item| items[item].excludes.contains(&number));
                 let is_there =
                     |once: &u32| before.iter().any(|&item| items[item].once == Some(*once));
