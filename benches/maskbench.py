@@ -90,6 +90,8 @@ def main() -> None:
     cases = cases_of(options.data)
     if options.profile:
         cases = [case for case in cases if case["id"] == options.profile]
+        if not cases:
+            parser.error(f"{options.data} has no schema {options.profile!r}")
     elif options.schemas:
         cases = [cases[at] for at in even(options.schemas, len(cases))]
     tokens = tokenizer.load(options.tokenizer)
