@@ -1,7 +1,7 @@
 //! Conditions of a shape: what they say of each property, and which alternatives need it.
 //!
 //! Alternatives are numbered through all conditions of a shape, as in
-//! [`Condition`](crate::grammar::Condition).
+//! [`Condition`].
 
 use std::rc::Rc;
 
