@@ -97,18 +97,20 @@ class Sequences:
         self.rows = []
         self._ids = None
 
-    def follow(self, ids: Ids, *, least: int | None = None) -> list[Sequence]:
+    def follow(self, ids: Ids, *, least: int | None = None, whole: bool = False) -> list[Sequence]:
         """The rows of this step.
 
         Args:
             ids: Integers of shape `(rows, length)`. Not changed, and not kept.
             least: As short as this the rows may be without being new prompts, since a draft may
                 have been taken back. Default: None, they are one token longer than before.
+            whole: Whether rows that are no longer than before also have their last token from
+                there. Default: False, the last token may be another one.
 
         Raises:
             ValueError: The grammars can't be spread over that many rows.
         """
-        parents = self._parents(ids, least)
+        parents = self._parents(ids, least, whole)
         if parents is None:
             self.rows = [Sequence(self._matcher(grammar)) for grammar in self._by_row(len(ids))]
             self.prompt_length = ids.shape[1]
@@ -141,12 +143,14 @@ class Sequences:
         """Whether rows have a prompt and a grammar in common, as those of beams have."""
         return self._ids is not None and len(set(self._prompts(self._ids))) < len(self._ids)
 
-    def _parents(self, ids: Ids, least: int | None) -> list[int] | None:
+    def _parents(self, ids: Ids, least: int | None, whole: bool) -> list[int] | None:
         """For each row one of the step before that it goes on from; None: a new call."""
         before, start, shared = self._ids, self.prompt_length, max(0, ids.shape[1] - 1)
         if before is None or len(before) != len(ids):
             return None
         longest = before.shape[1] + 1
+        if whole and ids.shape[1] < longest:
+            shared = ids.shape[1]
         if not max(start, longest if least is None else least) <= ids.shape[1] <= longest:
             return None
         if (ids[:, :start] != before[:, :start]).any():

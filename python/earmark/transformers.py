@@ -182,8 +182,11 @@ class GrammarLogitsProcessor(LogitsProcessor):
                 "another model's, or does not know the model's width; make it by "
                 "vocabulary_of(tokenizer, model)"
             )
+        was_draft = self._drafting
         drafting, least = self._is_draft(input_ids)
-        rows = self._sequences.follow(input_ids.detach().cpu().numpy(), least=least)
+        ids = input_ids.detach().cpu().numpy()
+        # Only behind a draft there is a token that was not in it.
+        rows = self._sequences.follow(ids, least=least, whole=not was_draft)
         going: list[int] = []
         ended: list[int] = []
         for number, row in enumerate(rows):

@@ -210,6 +210,8 @@ def test_a_stream_names_its_tool_once(llama: Any, choice: Any) -> None:
     assert first["function"]["name"] == "paint"
     assert first["id"].startswith("call_")
     assert others
+    functions = [it["function_call"] for it in deltas if it.get("function_call")]
+    assert sum("name" in it for it in functions) == (1 if functions else 0)
     assert not any(it.keys() & {"id", "type"} or "name" in it["function"] for it in others)
     painted("".join(it["function"]["arguments"] for it in (first, *others)))
 
@@ -453,6 +455,11 @@ def test_a_format_beside_a_grammar_is_refused() -> None:
             llama.create_chat_completion(
                 MESSAGES, response_format={"type": "json_object"}, grammar=grammar
             )
+        for choice in (CHOICE, "required"):
+            with pytest.raises(ValueError, match="tool_choice asks for a call and grammar"):
+                llama.create_chat_completion(
+                    MESSAGES, tools=[TOOL], tool_choice=choice, grammar=grammar
+                )
 
 
 def test_the_librarys_own_tests() -> None:

@@ -113,6 +113,15 @@ def test_a_draft_is_taken_back() -> None:
     assert sequences.prompt_length == 1
 
 
+def test_a_draft_that_comes_again_is_the_same() -> None:
+    sequences = Sequences([WORDS], BYTES)
+    for tokens in (b"p", b"pa", b"pab"):
+        sequences.follow(text(tokens))
+    assert sequences.follow(text(b"pa"), least=1, whole=True)[0].read == 1
+    assert sequences.follow(text(b"pb"), least=1, whole=True)[0].read == 0
+    assert sequences.prompt_length == 2
+
+
 @pytest.mark.parametrize(
     "ids", [text(b"p"), text(b"pa"), text(b"pab"), text(b"qabb"), text(b"pabbbb")]
 )

@@ -335,6 +335,16 @@ def test_a_prompt_one_token_longer_is_a_new_one(options: dict[str, Any]) -> None
         inputs = {"input_ids": longer, "attention_mask": torch.ones_like(longer)}
 
 
+def test_prompts_that_are_slices_of_one_tensor() -> None:
+    processor = GrammarLogitsProcessor(DATE, vocabulary())
+    ids = tokenizer()("one two three four five six", return_tensors="pt")["input_ids"]
+    for length in range(3, ids.shape[1] + 1):
+        for prompt in (ids[:, :length], ids[:, :length].clone()):
+            inputs = {"input_ids": prompt, "attention_mask": torch.ones_like(prompt)}
+            (text,) = answers(generate(processor, inputs), inputs)
+            assert ORACLES[0][1](text)
+
+
 def test_a_call_that_was_cut_goes_on() -> None:
     inputs = encode(PROMPTS[:1])
     whole = generate(GrammarLogitsProcessor(JSON, vocabulary()), inputs)

@@ -183,6 +183,21 @@ def _chat_grammars(theirs: ModuleType) -> ModuleType:
     return module
 
 
+def _check_grammar(given: dict[str, Any]) -> None:
+    """Raise if a call is asked for beside a grammar, of which there would be nothing left.
+
+    Raises:
+        RequestError: So it is.
+    """
+    for param in ("tool_choice", "function_call"):
+        choice = given.get(param)
+        asked = choice == "required" or isinstance(choice, dict)
+        if asked and given.get("grammar") is not None:
+            raise RequestError(
+                f"{param} asks for a call and grammar for another text; give one", "grammar"
+            )
+
+
 # Chat formats that take no notice of `response_format`.
 _WITHOUT_FORMAT = frozenset({"functionary", "functionary-v1", "functionary-v2"})
 
@@ -224,6 +239,7 @@ def _chat_completion(chat: Any) -> Any:
         call = parameters.bind(*args, **kwargs)
         given = call.arguments
         given.update(checked_request(given))
+        _check_grammar(given)
         _format_as_grammar(given)
         if given.get("tool_choice") == "required":
             tools = given["tools"]
@@ -231,6 +247,7 @@ def _chat_completion(chat: Any) -> Any:
                 return call_one_of(tools, chat, call)
             given["tool_choice"] = only_tool(tools)
         response = chat(*call.args, **call.kwargs)
-        return named_once(response) if given.get("tools") and given.get("stream") else response
+        asked = given.get("tools") or given.get("functions")
+        return named_once(response) if asked and given.get("stream") else response
 
     return complete

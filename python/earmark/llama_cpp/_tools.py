@@ -96,8 +96,13 @@ def _grammar(tools: list[dict[str, Any]]) -> LlamaGrammar:
 
 def named_once(chunks: Iterator[Any]) -> Iterator[Any]:
     """A stream in which only a call's first chunk says which it is, as OpenAI's clients want."""
-    named = set()
+    named: set[Any] = set()
     for chunk in chunks:
+        function = chunk["choices"][0]["delta"].get("function_call")
+        if function is not None:
+            if "function" in named:
+                function.pop("name", None)
+            named.add("function")
         for call in chunk["choices"][0]["delta"].get("tool_calls") or ():
             key = call.get("index"), call.get("id")
             if key not in named:
