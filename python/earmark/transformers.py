@@ -151,6 +151,7 @@ class GrammarLogitsProcessor(LogitsProcessor):
         """Takes the next input for a new prompt, whatever came before."""
         self._sequences.reset()
         self._previous = None
+        self._drafting = False
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """One step of `generate()`.

@@ -216,6 +216,19 @@ def test_a_stream_names_its_tool_once(llama: Any, choice: Any) -> None:
     painted("".join(it["function"]["arguments"] for it in (first, *others)))
 
 
+def test_a_stream_that_names_its_tool_once_stays_as_it_is() -> None:
+    from earmark.llama_cpp._tools import named_once
+
+    def chunks() -> list[Any]:
+        calls: list[dict[str, Any]] = [
+            {"index": 0, "id": "one", "type": "function", "function": {"name": "paint"}},
+            *({"index": 0, "function": {"arguments": text}} for text in "{}"),
+        ]
+        return [{"choices": [{"delta": {"tool_calls": [call]}}]} for call in calls]
+
+    assert list(named_once(iter(chunks()))) == chunks()
+
+
 def test_one_of_several_tools_is_required(llama: Any) -> None:
     called = set()
     for seed in range(12):

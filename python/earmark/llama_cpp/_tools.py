@@ -108,7 +108,7 @@ def named_once(chunks: Iterator[Any]) -> Iterator[Any]:
             if key not in named:
                 named.add(key)
                 continue
-            del call["id"]
+            call.pop("id", None)
             call.pop("type", None)
             call["function"].pop("name", None)
         yield chunk
