@@ -19,6 +19,7 @@ use earmark::span::Span;
 
 use crate::choices::Choices;
 use crate::reference::{Reference, Tokens};
+use crate::regular::has_small_automata;
 
 /// A grammar and a vocabulary.
 pub(crate) struct World {
@@ -67,9 +68,14 @@ pub(crate) fn world(choices: &mut Choices) -> World {
     World { grammar: Arc::new(grammar), tokens, has_token_terminals }
 }
 
-/// A random grammar, and whether it has token terminals.
+/// A random grammar that the oracle can read, and whether it has token terminals.
 pub(crate) fn random_grammar(choices: &mut Choices) -> (Grammar, bool) {
-    GrammarMaker::new(choices).grammar()
+    loop {
+        let (grammar, has_token_terminals) = GrammarMaker::new(choices).grammar();
+        if has_small_automata(&grammar) {
+            return (grammar, has_token_terminals);
+        }
+    }
 }
 
 /// A random regular expression over few letters, full of intersections, and a grammar that has it.

@@ -457,7 +457,7 @@ impl<'g> Translation<'g> {
                 self.rule(left, vec![Symbol::Nonterminal(rest)]);
             }
             Expr::And { .. } | Expr::Automaton(_) => {
-                let machine = Machine::new(self.grammar, id);
+                let machine = Machine::new(self.grammar, id).expect("few states");
                 let states: Vec<usize> = machine.accepts.iter().map(|_| self.fresh()).collect();
                 for (state, row) in machine.next.iter().enumerate() {
                     if machine.accepts[state] {

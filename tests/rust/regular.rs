@@ -8,11 +8,15 @@
 use std::collections::{BTreeSet, HashMap};
 
 use earmark::grammar::{Expr, Grammar};
-use earmark::index::ExprId;
+use earmark::index::{ExprId, Id};
 use earmark::layered::Layered;
 
 /// Inclusive ranges of numbers.
 type Ranges = Vec<(u32, u32)>;
+
+/// Intersections of a few random expressions may have hundreds of thousands of states; a state
+/// takes two kilobytes here.
+const MAX_STATES: usize = 20_000;
 
 /// A deterministic automaton with a transition for each byte.
 #[derive(Clone, Debug)]
@@ -26,12 +30,13 @@ pub(crate) struct Machine {
 impl Machine {
     pub(crate) const START: usize = 0;
 
-    /// The automaton of an expression without model tokens and recursion.
-    pub(crate) fn new(grammar: &Grammar, expr: ExprId) -> Self {
+    /// The automaton of an expression without model tokens and recursion; `None` if one that it is
+    /// made of has too many states.
+    pub(crate) fn new(grammar: &Grammar, expr: ExprId) -> Option<Self> {
         let mut parts = Parts::default();
         let symbol = |symbol| grammar.symbols[symbol].body;
         let (start, end) = (parts.place(), parts.place());
-        parts.add(&grammar.exprs, &symbol, expr, start, end);
+        parts.add(&grammar.exprs, &symbol, expr, start, end)?;
         parts.machine(start, end)
     }
 
@@ -49,7 +54,7 @@ impl Machine {
     }
 
     /// What all of `all` and none of `none` accept.
-    fn meet(all: &[Self], none: &[Self]) -> Self {
+    fn meet(all: &[Self], none: &[Self]) -> Option<Self> {
         let count = all.len();
         let parts: Vec<&Self> = all.iter().chain(none).collect();
         let accepts = |states: &[usize]| {
@@ -60,6 +65,9 @@ impl Machine {
         let mut order = vec![vec![Self::START; parts.len()]];
         let mut next = vec![];
         while next.len() < order.len() {
+            if order.len() > MAX_STATES {
+                return None;
+            }
             let here = order[next.len()].clone();
             let row = (0..256).map(|byte| {
                 let to: Vec<usize> =
@@ -71,8 +79,15 @@ impl Machine {
             });
             next.push(row.collect());
         }
-        Self::finish(order.iter().map(|states| accepts(states)).collect(), next)
+        Some(Self::finish(order.iter().map(|states| accepts(states)).collect(), next))
     }
+}
+
+/// Whether all intersections of a grammar have an automaton of few states.
+pub(crate) fn has_small_automata(grammar: &Grammar) -> bool {
+    let is_meet = |&id: &ExprId| matches!(grammar.exprs[id], Expr::And { .. });
+    let mut meets = (0..grammar.exprs.len()).map(ExprId::new).filter(is_meet);
+    meets.all(|id| Machine::new(grammar, id).is_some())
 }
 
 /// Places that texts lead to, several at once.
@@ -97,7 +112,7 @@ impl Parts {
         expr: ExprId,
         from: usize,
         to: usize,
-    ) {
+    ) -> Option<()> {
         match &exprs[expr] {
             Expr::Literal(bytes) => {
                 let end = bytes.iter().fold(from, |from, &byte| {
@@ -115,54 +130,56 @@ impl Parts {
             Expr::Bytes(ranges) => {
                 self.edges[from].extend(ranges.iter().map(|&(low, high)| (low, high, to)));
             }
-            &Expr::Symbol(id) => self.add(exprs, symbol, symbol(id), from, to),
+            &Expr::Symbol(id) => self.add(exprs, symbol, symbol(id), from, to)?,
             Expr::Seq(parts) => {
-                let end = parts.iter().fold(from, |from, &part| {
+                let end = parts.iter().try_fold(from, |from, &part| {
                     let next = self.place();
-                    self.add(exprs, symbol, part, from, next);
-                    next
-                });
+                    self.add(exprs, symbol, part, from, next)?;
+                    Some(next)
+                })?;
                 self.empty[end].push(to);
             }
             Expr::Alt(parts) => {
-                parts.iter().for_each(|&part| self.add(exprs, symbol, part, from, to));
+                for &part in parts.iter() {
+                    self.add(exprs, symbol, part, from, to)?;
+                }
             }
             &Expr::Repeat { expr, min, max } => {
                 let mut at = from;
                 for _ in 0..min {
                     let next = self.place();
-                    self.add(exprs, symbol, expr, at, next);
+                    self.add(exprs, symbol, expr, at, next)?;
                     at = next;
                 }
                 if let Some(max) = max {
                     for _ in min..max {
                         self.empty[at].push(to);
                         let next = self.place();
-                        self.add(exprs, symbol, expr, at, next);
+                        self.add(exprs, symbol, expr, at, next)?;
                         at = next;
                     }
                 } else {
                     // A place of its own, which nothing else leads on from.
                     let again = self.place();
                     self.empty[at].push(again);
-                    self.add(exprs, symbol, expr, again, again);
+                    self.add(exprs, symbol, expr, again, again)?;
                     at = again;
                 }
                 self.empty[at].push(to);
             }
             Expr::And { all, none } => {
-                let machines = |parts: &[ExprId]| -> Vec<Machine> {
+                let machines = |parts: &[ExprId]| -> Option<Vec<Machine>> {
                     parts
                         .iter()
                         .map(|&part| {
                             let mut inner = Self::default();
                             let (start, end) = (inner.place(), inner.place());
-                            inner.add(exprs, symbol, part, start, end);
+                            inner.add(exprs, symbol, part, start, end)?;
                             inner.machine(start, end)
                         })
                         .collect()
                 };
-                let meet = Machine::meet(&machines(all), &machines(none));
+                let meet = Machine::meet(&machines(all)?, &machines(none)?)?;
                 let places: Vec<usize> = meet.accepts.iter().map(|_| self.place()).collect();
                 for (state, row) in meet.next.iter().enumerate() {
                     for (byte, &next) in (0..=255).zip(row) {
@@ -191,6 +208,7 @@ impl Parts {
             }
             Expr::Token(_) | Expr::Members(_) => unreachable!("not regular"),
         }
+        Some(())
     }
 
     /// One character of the ranges, by what its lead byte says of it.
@@ -242,7 +260,7 @@ impl Parts {
         Some(place)
     }
 
-    fn machine(&self, start: usize, end: usize) -> Machine {
+    fn machine(&self, start: usize, end: usize) -> Option<Machine> {
         let close = |places: BTreeSet<usize>| {
             let mut stack: Vec<usize> = places.iter().copied().collect();
             let mut all = places;
@@ -256,6 +274,9 @@ impl Parts {
         let mut order = vec![first];
         let mut next = vec![];
         while next.len() < order.len() {
+            if order.len() > MAX_STATES {
+                return None;
+            }
             let mut targets = vec![BTreeSet::new(); 256];
             for &place in &order[next.len()] {
                 for &(low, high, to) in &self.edges[place] {
@@ -273,7 +294,7 @@ impl Parts {
             });
             next.push(row.collect());
         }
-        Machine::finish(order.iter().map(|places| places.contains(&end)).collect(), next)
+        Some(Machine::finish(order.iter().map(|places| places.contains(&end)).collect(), next))
     }
 }
 
@@ -334,10 +355,11 @@ mod tests {
         parts.iter().map(|&part| regex(set, grammar, part)).collect()
     }
 
-    fn check(seed: u64) {
+    /// Whether the expression of a seed was checked, and is not too large for that.
+    fn check(seed: u64) -> bool {
         let mut choices = Choices::seeded(seed);
         let (grammar, expr) = random_regular(&mut choices);
-        let machine = Machine::new(&grammar, expr);
+        let Some(machine) = Machine::new(&grammar, expr) else { return false };
         let mut set = RegexSet::default();
         let root = regex(&mut set, &grammar, expr);
         let limit = *choices.pick(&[1, 2, 4, 8]);
@@ -383,6 +405,7 @@ mod tests {
                 assert_eq!(lexer.accepts(left), lexer.accepts(right), "without \"\": {}", shown());
             }
         }
+        true
     }
 
     /// A random text of the expression, as long as it goes on.
@@ -452,8 +475,7 @@ mod tests {
     fn the_lexer_agrees_on_every_text() {
         let count = if env::var_os("EARMARK_SLOW").is_some() { 20_000 } else { 400 };
         let first: u64 = env::var("EARMARK_SEED").map_or(1, |seed| seed.parse().unwrap());
-        for seed in 0..count {
-            check(first * 1_000_003 + seed);
-        }
+        let checked = (0..count).filter(|seed| check(first * 1_000_003 + seed)).count();
+        assert!(checked as u64 > count / 10 * 9, "only {checked} of {count}");
     }
 }
