@@ -8,6 +8,14 @@ impl ByteSet {
     /// No byte.
     pub const EMPTY: Self = Self([0; 4]);
 
+    /// The set of one byte.
+    #[inline]
+    pub fn of(byte: u8) -> Self {
+        let mut set = Self::EMPTY;
+        set.insert(byte);
+        set
+    }
+
     /// Adds a byte.
     #[inline]
     pub fn insert(&mut self, byte: u8) {

@@ -67,6 +67,8 @@ ids! {
     ReturnSetId;
     /// The items of a row that call nonterminals.
     ContextId;
+    /// The symbols that a row's kernel waits for.
+    AwaitedId;
     /// A list of terminals that a row expects.
     ExpectedId;
     /// A set of nonterminals that one row called.

@@ -6,7 +6,9 @@
 //! 1. A scan that can go on with only few tokens is *narrow*: its lexeme steps down the trie along
 //!    them ([`Descent`]), up to where it has ended or is wide, a smaller case of the same problem.
 //! 2. A *wide* scan takes its split: the inside tokens as a whole, and for each byte that may
-//!    follow the lexeme the crossing, whose remainders are split again by what reads them.
+//!    follow the lexeme the crossing, whose remainders are split again by what reads them. Where
+//!    many bytes may follow, what rows that expect the same have in common is found once
+//!    ([`super::follow`]).
 //! 3. Where what follows a lexeme can also go on with it (`WORD+`) and many tokens are inside,
 //!    crossings are everywhere. Such scans are walked together, skipping what a closure of the
 //!    whole state covers.
@@ -14,10 +16,10 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 
 use super::engine::{Cache, EngineOptions};
 use super::set::{Collector, Mask};
-use crate::byteset::ByteSet;
 use crate::index::{Id, NodeId, RegexId, StateId};
 use crate::recogniser::{Recogniser, Scan};
 use crate::split::closure;
@@ -38,7 +40,7 @@ const NARROW_BYTES: usize = 2;
 const SCATTERED_BYTES: usize = 20;
 const SCATTERED_TOKENS: usize = 2_000;
 /// Remainders of at most this many nodes are not split but read at once.
-const TINY: usize = 16;
+pub(super) const TINY: usize = 16;
 /// Past this many lexemes' ends within a token, remainders are walked: on ambiguous grammars the
 /// ways to split a token into lexemes multiply.
 /// PERF: masks of `grammars/c_subset.gbnf` took 173 µs with 4, 123 with 3, 106 with 2, 335 with 1.
@@ -48,6 +50,8 @@ const MAX_LEVEL: u32 = 2;
 const REACHES: [u32; 3] = [64, 32, 16];
 /// The most steps of a search by scans; `grammars/c_subset.gbnf` takes up to 681.
 const MAX_STEPS: usize = 20_000;
+/// Room for the scans that go on with a few bytes.
+pub(super) const FEW_SCANS: usize = 8;
 /// Past this depth in the trie everything is walked, so that recursion stays bounded.
 const MAX_DEPTH: u32 = 64;
 
@@ -182,7 +186,7 @@ impl Allow<'_> {
             let next = self.cache.recogniser.state_at(row);
             for &end in &descent.ends {
                 if self.vocabulary.trie.count_below(end.0) <= SMALL {
-                    self.read(next, &self.vocabulary.trie, end.0, level + 1);
+                    self.read(next, &self.vocabulary.trie, end.0);
                 } else {
                     self.allow(next, end, level + 1);
                 }
@@ -219,10 +223,28 @@ impl Allow<'_> {
             return false;
         }
         self.out.add_split(&split);
+        let place = (scan.rest, at.0);
+        let expected = self.cache.recogniser.expected(row);
+        let known = self.known_follow(place, expected);
+        let bytes = known.as_ref().map_or(first, |follow| follow.open);
         let lexer = self.cache.recogniser.lexer_mut();
-        for (byte, crossing) in split.crossings(self.vocabulary, lexer, at, scan.rest, &first) {
-            if let Some(next) = self.enter(&crossing, next, byte) {
-                self.allow_remainders(next, &crossing, level + 1);
+        let crossings = split.crossings(self.vocabulary, lexer, at, scan.rest, &bytes);
+        let follow = if known.is_none() && level == 0 && crossings.len() >= self.options.follow_from
+        {
+            Some(self.find_follow(place, expected, next, &crossings))
+        } else {
+            known
+        };
+        if let Some(follow) = &follow {
+            self.out.add_split(&follow.tokens);
+        }
+        let listed = follow.is_some();
+        for (byte, crossing) in crossings {
+            if follow.as_ref().is_some_and(|follow| !follow.open.contains(byte)) {
+                continue;
+            }
+            if let Some(next) = self.enter(&crossing, next, (byte, listed)) {
+                self.allow_remainders(next, &crossing, level + 1, listed);
                 for &node in &crossing.big {
                     self.allow(next, node, level + 1);
                 }
@@ -232,8 +254,16 @@ impl Allow<'_> {
     }
 
     /// Adds the tokens that end with a crossing's byte; gives the state after it if more follow.
-    fn enter(&mut self, crossing: &Crossing, state: StateId, byte: u8) -> Option<StateId> {
-        self.out.add_list(&crossing.ending);
+    /// `listed` says that the tokens are there already.
+    fn enter(
+        &mut self,
+        crossing: &Crossing,
+        state: StateId,
+        (byte, listed): (u8, bool),
+    ) -> Option<StateId> {
+        if !listed {
+            self.out.add_list(&crossing.ending);
+        }
         if crossing.remainders.is_empty() && crossing.big.is_empty() {
             return None;
         }
@@ -244,38 +274,34 @@ impl Allow<'_> {
     ///
     /// PERF: splitting the remainders by lexer state, once for all rows, instead of walking them
     /// with the recogniser, which meets new states under each new row.
-    fn allow_remainders(&mut self, state: StateId, crossing: &Arc<Crossing>, level: u32) {
+    fn allow_remainders(
+        &mut self,
+        state: StateId,
+        crossing: &Arc<Crossing>,
+        level: u32,
+        listed: bool,
+    ) {
         self.steps += 1;
         if crossing.remainders.is_empty() || self.is_lost() {
             return;
         }
-        if level >= MAX_LEVEL {
-            let mut found = Found::default();
-            let recogniser = &mut self.cache.recogniser;
-            walk(
-                recogniser,
-                &crossing.remainders,
-                (Trie::ROOT, 0),
-                state,
-                Everything::None,
-                &mut found,
-            );
-            for range in found.alive.iter() {
-                self.out.add_range(&crossing.remainders, range);
-            }
+        if level >= MAX_LEVEL || crossing.remainders.len() <= TINY {
+            self.read(state, &crossing.remainders, Trie::ROOT);
             return;
         }
-        if crossing.remainders.len() <= TINY {
-            self.read(state, &crossing.remainders, Trie::ROOT, level);
-            return;
-        }
-        for scan in self.cache.recogniser.scans_on(state, &crossing.first) {
-            if self.cache.recogniser.lexer().first(scan.rest).len() <= NARROW_BYTES {
-                self.read_scan(scan, &crossing.remainders, Trie::ROOT, level);
+        let mut scans: SmallVec<[Scan; FEW_SCANS]> = SmallVec::new();
+        self.cache.recogniser.under_way_on(state, &crossing.first, &mut scans);
+        let under_way = scans.len();
+        self.cache.recogniser.starting_on(state, &crossing.first, &mut scans);
+        for (index, scan) in scans.into_iter().enumerate() {
+            if self.is_narrow(scan) {
+                self.read_scan(scan, &crossing.remainders);
                 continue;
             }
             let split = self.split_remainders(crossing, scan.rest);
-            self.out.add_split(&split);
+            if index >= under_way || !listed {
+                self.out.add_split(&split);
+            }
             if split.never_ends() {
                 continue;
             }
@@ -285,42 +311,36 @@ impl Allow<'_> {
             let remainders = &crossing.remainders;
             for (byte, inner) in split.crossings_of_remainders(self.vocabulary, remainders, &first)
             {
-                if let Some(next) = self.enter(&inner, next, byte) {
-                    self.allow_remainders(next, &inner, level + 1);
+                if let Some(next) = self.enter(&inner, next, (byte, false)) {
+                    self.allow_remainders(next, &inner, level + 1, false);
                 }
             }
         }
     }
 
-    /// Adds the tokens below a node of a trie that `state` can go on with, reading each lexeme by
-    /// itself, so that a row is made only where one ends and something follows.
+    /// Adds the tokens below a node of a trie that `state` can go on with, by walking it.
     ///
     /// PERF: cached splits of remainders of a few nodes took gigabytes where every lexeme is one
-    /// character.
-    fn read(&mut self, state: StateId, trie: &Trie, node: NodeId, level: u32) {
+    /// character. Reading each lexeme by itself, as far as two ends, makes fewer states but more
+    /// rows: masks of `grammars/c_subset.gbnf` took 624 million instructions so, 564 without.
+    fn read(&mut self, state: StateId, trie: &Trie, node: NodeId) {
         self.steps += 1;
         if self.is_lost() {
             return;
         }
-        if level > MAX_LEVEL {
-            let mut found = Found::default();
-            let recogniser = &mut self.cache.recogniser;
-            walk(recogniser, trie, (node, 0), state, Everything::None, &mut found);
-            for range in found.alive.iter() {
-                self.out.add_range(trie, range);
-            }
-            return;
-        }
-        let bytes: ByteSet = trie.children(node).map(|child| trie.byte(child)).collect();
-        for scan in self.cache.recogniser.scans_on(state, &bytes) {
-            self.read_scan(scan, trie, node, level);
+        let mut found = Found::default();
+        let recogniser = &mut self.cache.recogniser;
+        walk(recogniser, trie, (node, 0), state, Everything::None, &mut found);
+        for range in found.alive.iter() {
+            self.out.add_range(trie, range);
         }
     }
 
-    fn read_scan(&mut self, scan: Scan, trie: &Trie, node: NodeId, level: u32) {
+    /// Adds the tokens of a trie that a scan of few bytes can go on with.
+    fn read_scan(&mut self, scan: Scan, trie: &Trie) {
         let mut found = Found::default();
         let lexer = self.cache.recogniser.lexer_mut();
-        walk_narrow(lexer, trie, node, scan.rest, NARROW_BYTES, &mut found);
+        walk_narrow(lexer, trie, Trie::ROOT, scan.rest, NARROW_BYTES, &mut found);
         for range in found.alive.iter() {
             self.out.add_range(trie, range);
         }
@@ -330,11 +350,20 @@ impl Allow<'_> {
         let row = self.cache.recogniser.after(scan);
         let next = self.cache.recogniser.state_at(row);
         for (end, _) in found.ends {
-            self.read(next, trie, end, level + 1);
+            self.read(next, trie, end);
         }
     }
 
-    fn split_remainders(&mut self, crossing: &Arc<Crossing>, state: RegexId) -> Arc<Split> {
+    /// Whether a scan steps down remainders instead of splitting them.
+    pub(super) fn is_narrow(&self, scan: Scan) -> bool {
+        self.cache.recogniser.lexer().first(scan.rest).len() <= NARROW_BYTES
+    }
+
+    pub(super) fn split_remainders(
+        &mut self,
+        crossing: &Arc<Crossing>,
+        state: RegexId,
+    ) -> Arc<Split> {
         let key = (Arc::as_ptr(crossing).addr(), state);
         if let Some((_, known)) = self.cache.remainder_splits.get(&key) {
             return Arc::clone(known);

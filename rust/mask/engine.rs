@@ -7,12 +7,13 @@ use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::allow::Allow;
+use super::follow::Follow;
 use super::known::KnownMasks;
 use super::set::{Collector, Mask};
 use crate::compile::{CompileOptions, CompiledGrammar, compile};
 use crate::error::{GrammarError, GrammarErrorKind};
 use crate::grammar::{TokenRef, TokenTerminal};
-use crate::index::{Id, NodeId, RegexId, StateId, TokenId};
+use crate::index::{ExpectedId, Id, NodeId, RegexId, StateId, TokenId};
 use crate::recogniser::Recogniser;
 use crate::split::closure::Closure;
 use crate::split::descent::Way;
@@ -32,6 +33,9 @@ pub struct EngineOptions {
     pub clamp: bool,
     /// Make splits out of those of states that are alike but for exceptions and bounds.
     pub relatives: bool,
+    /// Remember what follows a lexeme within tokens for all rows that expect the same lexemes, if
+    /// at least so many bytes may follow it.
+    pub follow_from: usize,
     /// Keep masks by state.
     pub mask_cache: bool,
     /// The most bytes that the caches of this grammar hold. Past it, masks that nobody asked for
@@ -47,6 +51,7 @@ impl Default for EngineOptions {
             closures: true,
             clamp: true,
             relatives: true,
+            follow_from: 16,
             mask_cache: true,
             cache_bytes: 64 << 20,
         }
@@ -67,6 +72,9 @@ pub(crate) struct Cache {
     pub(super) splits: FxHashMap<(RegexId, NodeId), Arc<Split>>,
     /// The splits of crossings' remainders, by the crossing's address.
     pub(super) remainder_splits: FxHashMap<(usize, RegexId), (Arc<Crossing>, Arc<Split>)>,
+    /// What follows splits' lexemes where some lexemes are expected.
+    pub(super) follows: FxHashMap<(RegexId, NodeId, ExpectedId), Follow>,
+    pub(super) follow_bytes: usize,
     pub(super) lexer_closures: Closures,
     pub(super) state_closures: FxHashMap<StateId, Closure>,
     /// Room for the tokens of a mask that is being found.
@@ -85,6 +93,8 @@ impl Cache {
             way_bytes: 0,
             splits: FxHashMap::default(),
             remainder_splits: FxHashMap::default(),
+            follows: FxHashMap::default(),
+            follow_bytes: 0,
             lexer_closures: Closures::default(),
             state_closures: FxHashMap::default(),
             room: Vec::new(),
@@ -96,6 +106,7 @@ impl Cache {
         self.recogniser.memory_bytes()
             + self.masks.memory_bytes()
             + self.way_bytes
+            + self.follow_bytes
             + (self.ways.capacity() + self.splits.capacity() + self.remainder_splits.capacity())
                 * 32
             + (self.lexer_closures.capacity() + self.state_closures.capacity()) * 32
@@ -114,6 +125,8 @@ impl Cache {
         self.way_bytes = 0;
         self.splits = FxHashMap::default();
         self.remainder_splits = FxHashMap::default();
+        self.follows = FxHashMap::default();
+        self.follow_bytes = 0;
         self.lexer_closures = Closures::default();
         self.state_closures = FxHashMap::default();
     }

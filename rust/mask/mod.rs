@@ -6,6 +6,7 @@
 
 mod allow;
 mod engine;
+mod follow;
 mod known;
 mod set;
 

@@ -221,7 +221,7 @@ impl Split {
     }
 
     fn from_parts(inside: TokenSet, overlap: Closure, trie: &Trie, found: Found) -> Self {
-        Self { inside, overlap, ends: Ends::new(trie, found.ends, found.hidden_ends) }
+        Self { inside, overlap, ends: Ends::new(trie, found.ends.into_vec(), found.hidden_ends) }
     }
 }
 

@@ -31,7 +31,7 @@ use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 
 use crate::byteset::ByteSet;
-use crate::index::{NodeId, RegexId};
+use crate::index::{NodeId, RegexId, TokenId};
 use crate::lexer::Lexer;
 use crate::vocab::Vocabulary;
 use crate::vocab::trie::Trie;
@@ -97,6 +97,13 @@ impl Ends {
 }
 
 impl Split {
+    /// Tokens that a lexeme stays inside of to their end, whatever it is.
+    pub fn of_tokens(vocabulary: &Vocabulary, tokens: &[TokenId]) -> Self {
+        let inside = TokenSet::new(tokens.iter().copied(), tokens.len(), vocabulary, None);
+        let ends = Ends::new(&vocabulary.trie, Vec::new(), false);
+        Self { inside, overlap: Closure::default(), ends }
+    }
+
     /// Whether the lexeme ends within no token.
     pub fn never_ends(&self) -> bool {
         self.ends.nodes.is_empty() && !self.ends.hidden
@@ -197,7 +204,7 @@ impl Split {
     }
 
     /// Bytes of memory held, without the crossings and what other splits hold too.
-    fn memory_bytes(&self) -> usize {
+    pub fn memory_bytes(&self) -> usize {
         let own = Arc::strong_count(&self.ends) == 1;
         let ends =
             if own { size_of::<Ends>() + self.ends.nodes.len() * size_of::<End>() } else { 0 };

@@ -63,6 +63,17 @@ impl TokenSet {
         }
     }
 
+    /// The tokens, in any order.
+    pub fn iter(&self) -> impl Iterator<Item = TokenId> {
+        let (bits, without) = match self {
+            Self::List(_) => (None, &[][..]),
+            Self::Bits { bits, without } => (Some(bits), &**without),
+        };
+        let meant = move |token: &TokenId| without.binary_search(token).is_err();
+        let bits = bits.into_iter().flat_map(|bits| bits.iter()).filter(meant);
+        self.listed().iter().copied().chain(bits)
+    }
+
     /// Whether a token is one of a large set.
     pub fn contains_as_bits(&self, token: TokenId) -> bool {
         match self {

@@ -1,5 +1,7 @@
 //! The walk of a machine over a trie: which tokens stay alive to their end.
 
+use smallvec::{SmallVec, smallvec};
+
 use super::closure::Closure;
 use super::machine::{ByteMachine, is_dead};
 use crate::byteset::ByteSet;
@@ -17,7 +19,7 @@ const TYPICAL_DEPTH: usize = 24;
 
 /// Ranges of positions in a trie's order of tokens; neighbours are merged.
 #[derive(Clone, Debug, Default)]
-pub struct Ranges(Vec<(u32, u32)>);
+pub struct Ranges(SmallVec<[(u32, u32); 4]>);
 
 impl Ranges {
     #[inline]
@@ -51,7 +53,7 @@ pub struct Found {
     /// The tokens that stay alive, except those that `covered` says.
     pub alive: Ranges,
     /// The nodes with something below where the machine may end.
-    pub ends: Vec<End>,
+    pub ends: SmallVec<[End; 4]>,
     /// Whether there are more ends, in the subtrees that were not walked.
     pub hidden_ends: bool,
 }
@@ -97,7 +99,7 @@ pub fn walk<M: ByteMachine, F: FnMut(&mut M, M::State, u32, usize) -> Closure>(
     }
     // The states of the open nodes, each with the end of its subtree and atoms with which it stays
     // alive and does not end.
-    let mut stack: Vec<(NodeId, M::State, Atoms)> = Vec::with_capacity(TYPICAL_DEPTH);
+    let mut stack: SmallVec<[(NodeId, M::State, Atoms); TYPICAL_DEPTH]> = SmallVec::new();
     stack.push((end, start, 0));
     let mut node = NodeId(root.0 + 1);
     while node < end {
@@ -167,7 +169,7 @@ pub fn walk_narrow(
     few: usize,
     found: &mut Found,
 ) {
-    let mut open = vec![(node, start)];
+    let mut open: SmallVec<[(NodeId, RegexId); TYPICAL_DEPTH]> = smallvec![(node, start)];
     while let Some((node, state)) = open.pop() {
         let first = *lexer.first(state);
         if first.len() > few {

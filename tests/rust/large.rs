@@ -74,7 +74,8 @@ fn check(
     };
     let without_closures = EngineOptions { closures: false, ..EngineOptions::default() };
     let mut matchers = vec![];
-    for options in [plain, without_closures, EngineOptions::default()] {
+    let following = EngineOptions { follow_from: 1, ..EngineOptions::default() };
+    for options in [plain, without_closures, following, EngineOptions::default()] {
         let compiled = compile(&grammar, &CompileOptions::default())
             .map_err(|error| format!("{error}\n{grammar}"))?;
         let engine = Engine::new(Arc::new(compiled), Arc::clone(vocabulary), options)
@@ -89,11 +90,13 @@ fn check(
             let bytes = tokens.bytes.get(id as usize).map_or(&b""[..], |bytes| bytes);
             format!("token {id} \"{}\" after {history:?}\n{grammar}", bytes.escape_ascii())
         };
-        for (mask, name) in masks[1..].iter().zip(["without closures", "with closures"]) {
+        for (mask, name) in
+            masks[1..].iter().zip(["without closures", "with what follows", "as usual"])
+        {
             let differs = |id: &u32| mask.binary_search(id).is_ok() != masks[0].contains(id);
             if *mask != masks[0] {
                 let id = (0..tokens.width as u32).find(differs).unwrap();
-                return Err(format!("splits {name} differ from the plain walk: {}", describe(id)));
+                return Err(format!("masks {name} differ from the plain walk: {}", describe(id)));
             }
         }
         let mut sample: Vec<u32> =

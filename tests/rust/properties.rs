@@ -176,6 +176,7 @@ fn configurations(choices: &mut Choices) -> Vec<(CompileOptions, EngineOptions)>
         closures: some(),
         clamp: some(),
         relatives: some(),
+        follow_from: if some() { 1 } else { usize::MAX },
         mask_cache: some(),
         ..EngineOptions::default()
     };

@@ -49,6 +49,7 @@ fn check(choices: &mut Choices, vocabulary: &Arc<Vocabulary>) -> Result<(), Stri
         ("default", all),
         ("without relatives", EngineOptions { relatives: false, ..all }),
         ("without closures", EngineOptions { closures: false, ..all }),
+        ("with what follows", EngineOptions { follow_from: 1, ..all }),
         ("without clamping", EngineOptions { clamp: false, ..all }),
     ];
     let mut matchers = Vec::new();
