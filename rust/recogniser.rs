@@ -248,7 +248,8 @@ impl Recogniser {
         }
     }
 
-    fn first_of_row(&mut self, row: RowId) -> ByteSet {
+    /// The bytes that the lexemes start with that a row expects.
+    pub fn first_of_row(&mut self, row: RowId) -> ByteSet {
         let Self { rows, lexer, grammar, .. } = self;
         let row = rows.row(row);
         let index = row.expected.index();
