@@ -15,13 +15,14 @@ use earmark::{
     Vocabulary, compile,
 };
 
-const CASES: [(&str, &str, &str); 3] = [
+const CASES: [(&str, &str, &str); 4] = [
     ("json", include_str!("../grammars/json.gbnf"), include_str!("documents/json.txt")),
     (
         "expressions",
         include_str!("../grammars/expressions.gbnf"),
         include_str!("documents/expressions.txt"),
     ),
+    ("c_subset", include_str!("../grammars/c_subset.gbnf"), include_str!("documents/c_subset.txt")),
     ("words", include_str!("../grammars/words.lark"), include_str!("documents/words.txt")),
 ];
 
