@@ -7,6 +7,8 @@ pub struct ByteSet([u64; 4]);
 impl ByteSet {
     /// No byte.
     pub const EMPTY: Self = Self([0; 4]);
+    /// All bytes.
+    pub const ALL: Self = Self([u64::MAX; 4]);
 
     /// The set of one byte.
     #[inline]
@@ -74,6 +76,12 @@ impl ByteSet {
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         Self(std::array::from_fn(|i| self.0[i] & other.0[i]))
+    }
+
+    /// The bytes of this set that are not in the other.
+    #[must_use]
+    pub fn without(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i] & !other.0[i]))
     }
 
     /// Whether the sets share a byte.

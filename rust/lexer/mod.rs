@@ -12,6 +12,7 @@
 //! `Concat(d*, Concat(".", d))`: call it q. q by `7` is q again, the loop; q by `.` is `d`; that by
 //! `5` is ε, where the lexeme may end. Four nodes, four states.
 
+mod alike;
 mod automata;
 mod clamp;
 mod derive;

@@ -428,11 +428,13 @@ impl Allow<'_> {
         if self.options.relatives {
             let lexer = self.cache.recogniser.lexer_mut();
             if let Some(whole) = lexer.regexes_mut().with_exceptions(state) {
-                let base = self.split(whole, at);
-                let lexer = self.cache.recogniser.lexer_mut();
-                let split = base.with_exceptions(self.vocabulary, lexer, at, state, whole);
-                if let Some(split) = split {
-                    return split;
+                if split::differ_little(lexer, state, whole) {
+                    let base = self.split(whole, at);
+                    let lexer = self.cache.recogniser.lexer_mut();
+                    let split = base.with_exceptions(self.vocabulary, lexer, at, state, whole);
+                    if let Some(split) = split {
+                        return split;
+                    }
                 }
             } else if let Some(split) = split::of_counted(self.vocabulary, lexer, at, state) {
                 return split;

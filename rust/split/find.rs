@@ -15,6 +15,9 @@ use crate::vocab::trie::Trie;
 
 /// Where a state stays alive with fewer atoms, walks end soon.
 const WIDE: u32 = 40;
+/// Where a closure leaves no more than one of so many tokens they are read, without a look at what
+/// happens.
+const FEW_READ: usize = 20;
 /// If more nodes than one for so many tokens are to be read, it is looked for why so many.
 const FEW_VISITS: usize = 3;
 
@@ -56,6 +59,25 @@ impl Split {
             let mut closure = Closure::default();
             if whole && starts_many(trie, lexer.first(state)) {
                 closure = steady(vocabulary, lexer, state);
+                if closure.atoms != 0 {
+                    let reading = Reading::of_closure(vocabulary, lexer, state, closure);
+                    let overlap = closure.accepts.then_some(closure);
+                    if !reading.read.has_more_than(vocabulary.len() / FEW_READ)
+                        && let Some(split) = Self::of_reading(
+                            vocabulary,
+                            lexer,
+                            state,
+                            &reading,
+                            overlap,
+                            usize::MAX,
+                        )
+                    {
+                        return split;
+                    }
+                }
+                if let Some(split) = Self::of_places(vocabulary, lexer, state) {
+                    return split;
+                }
                 if closure.atoms != 0
                     && let Some(split) = Self::of_others(vocabulary, lexer, state, closure)
                 {

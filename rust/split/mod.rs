@@ -13,7 +13,10 @@ mod crossing;
 pub mod descent;
 mod escapes;
 mod find;
+mod hub;
 pub mod machine;
+mod passages;
+mod places;
 mod recent;
 mod relatives;
 mod store;
@@ -21,7 +24,7 @@ mod tokens;
 pub mod walk;
 
 pub use crossing::Crossing;
-pub use relatives::of_counted;
+pub use relatives::{differ_little, of_counted};
 pub use store::SplitStore;
 pub use tokens::TokenSet;
 

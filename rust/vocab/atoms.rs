@@ -24,6 +24,9 @@ const FIRST_CHARACTER: u32 = 58;
 /// The atom of bytes that are only a part of a character within the token.
 pub const STRAY: Atoms = 1 << 63;
 
+/// The atoms of characters beyond ASCII, and of their parts.
+pub const BEYOND_ASCII: Atoms = !0 << FIRST_CHARACTER;
+
 /// Bytes of a character: the first lead byte, the last, and the range of the byte that follows
 /// them; further bytes are any continuation bytes (RFC 3629).
 pub type Sequence = (u8, u8, u8, u8);
@@ -108,7 +111,7 @@ const fn ascii_atoms() -> [u8; 128] {
 pub fn atoms_with_byte(byte: u8) -> Atoms {
     match byte {
         0..=0x7f => 1 << ASCII[byte as usize],
-        _ => !0 << FIRST_CHARACTER,
+        _ => BEYOND_ASCII,
     }
 }
 

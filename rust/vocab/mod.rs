@@ -8,6 +8,7 @@ pub mod atoms;
 pub mod bits;
 pub mod characters;
 pub mod decode;
+pub mod pairs;
 pub mod paths;
 pub mod trie;
 
@@ -21,6 +22,7 @@ use crate::split::SplitStore;
 use atoms::AtomIndex;
 use bits::TokenBits;
 use characters::CharacterCounts;
+use pairs::PairIndex;
 use paths::Paths;
 use trie::Trie;
 
@@ -59,6 +61,7 @@ pub struct Vocabulary {
     fingerprint: u64,
     pub(crate) trie: Trie,
     pub(crate) paths: Paths,
+    pub(crate) pairs: PairIndex,
     pub(crate) atoms: AtomIndex,
     pub(crate) characters: CharacterCounts,
     pub(crate) splits: SplitStore,
@@ -142,6 +145,7 @@ impl Vocabulary {
         let text = sorted(ids, token, &mut sorted_bytes);
         let trie = Trie::build(&text);
         let paths = Paths::build(&trie, width);
+        let pairs = PairIndex::build(&trie, &paths);
         let atoms = AtomIndex::build(&trie, &text, width);
         let characters = CharacterCounts::build(&text, width);
 
@@ -166,6 +170,7 @@ impl Vocabulary {
             fingerprint,
             trie,
             paths,
+            pairs,
             atoms,
             characters,
             splits,
@@ -260,6 +265,7 @@ impl Vocabulary {
             + (self.offsets.capacity() + self.by_length.capacity()) * 4
             + self.trie.memory_bytes()
             + self.paths.memory_bytes()
+            + self.pairs.memory_bytes()
             + self.atoms.memory_bytes()
             + self.characters.memory_bytes()
             + self.splits.memory_bytes()

@@ -41,14 +41,22 @@ impl Paths {
         self.parents[node.index()]
     }
 
+    /// Where a text token ends.
+    #[inline]
+    pub fn node(&self, token: TokenId) -> NodeId {
+        self.nodes[token.index()]
+    }
+
     /// The nodes where some text tokens end.
     pub fn nodes_of(&self, tokens: impl Iterator<Item = TokenId>) -> NodeSet {
-        let mut set = NodeSet(vec![0; self.parents.len().div_ceil(64)]);
-        for token in tokens {
-            let node = self.nodes[token.index()].index();
-            set.0[node / 64] |= 1 << (node % 64);
-        }
+        let mut set = self.no_nodes();
+        tokens.for_each(|token| set.insert(self.nodes[token.index()]));
         set
+    }
+
+    /// The empty set of nodes.
+    pub fn no_nodes(&self) -> NodeSet {
+        NodeSet(vec![0; self.parents.len().div_ceil(64)])
     }
 
     /// Bytes of memory held.
@@ -58,10 +66,22 @@ impl Paths {
 }
 
 /// A set of nodes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct NodeSet(Vec<u64>);
 
 impl NodeSet {
+    /// Adds a node.
+    #[inline]
+    pub fn insert(&mut self, node: NodeId) {
+        self.0[node.index() / 64] |= 1 << (node.index() % 64);
+    }
+
+    /// Whether a node is in the set.
+    #[inline]
+    pub fn contains(&self, node: NodeId) -> bool {
+        self.0[node.index() / 64] >> (node.index() % 64) & 1 == 1
+    }
+
     /// The first node of the set from `node` on.
     #[inline]
     pub fn next_from(&self, node: NodeId) -> Option<NodeId> {

@@ -29,14 +29,89 @@ fn masks_of_strings_equal_a_plain_walk() {
     let vocabulary = Arc::new(vocabulary.unwrap());
     for seed in 0..schemas {
         let seed = first * 1_000_003 + seed;
-        check(&mut Choices::seeded(seed), &vocabulary)
+        let mut choices = Choices::seeded(seed);
+        let schema = if choices.chance(50) { string(&mut choices) } else { object(&mut choices) };
+        check(&mut choices, &schema, &vocabulary)
             .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     }
 }
 
-fn check(choices: &mut Choices, vocabulary: &Arc<Vocabulary>) -> Result<(), String> {
-    let schema = if choices.chance(50) { string(choices) } else { object(choices) };
-    let parsed = json_schema::parse(&schema, &Options::default())
+/// Texts that may be nearly anything, but for what few of them hold: then only the places in tokens
+/// are read where something may happen.
+#[test]
+fn masks_around_hubs_equal_a_plain_walk() {
+    let schemas = if env::var_os("EARMARK_SLOW").is_some() { 2_000 } else { 60 };
+    let first: u64 = env::var("EARMARK_SEED").map_or(1, |seed| seed.parse().unwrap());
+    let common = [
+        "a", "b", "c", "0", ":", " ", "é", "\"", "@", "\u{a0}", "\u{3000}", "日", ".", "\\", "n",
+        "😀",
+    ];
+    let mut tokens = many_tokens(first, &common);
+    let more =
+        ["\": ", "\",", "\\u00", "\\n", "\\\"", "abcab:", "c:ab cab", "0ab.c\"", "\u{1680}a"];
+    tokens.bytes.splice(4..4, more.iter().map(|text| text.as_bytes().to_vec()));
+    let eos: Vec<u32> = tokens.eos.iter().map(|&id| id + more.len() as u32).collect();
+    let width = Some(tokens.width + more.len());
+    let vocabulary = Vocabulary::new(&tokens.bytes, &eos, &tokens.special, width);
+    let vocabulary = Arc::new(vocabulary.unwrap());
+    for seed in 0..schemas {
+        let seed = first * 1_000_003 + seed;
+        let mut choices = Choices::seeded(seed);
+        let schema = nearly_anything(&mut choices);
+        check(&mut choices, &schema, &vocabulary)
+            .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+    }
+}
+
+/// A schema of texts that may be nearly anything.
+fn nearly_anything(choices: &mut Choices) -> String {
+    let letters = ["a", "b", "c", "0", ":", "é", " ", "a"];
+    let word = |choices: &mut Choices| -> String {
+        (0..choices.between(2, 5)).map(|_| *choices.pick(&letters)).collect()
+    };
+    let length = |choices: &mut Choices| {
+        let most = choices.between(3, 50);
+        match choices.below(3) {
+            0 => String::new(),
+            1 => format!(", \"maxLength\": {most}"),
+            _ => format!(", \"minLength\": {most}, \"maxLength\": {most}"),
+        }
+    };
+    let keyword = match choices.below(8) {
+        0 | 1 => {
+            let words: Vec<String> = (0..choices.between(2, 4))
+                .map(|_| format!("{{\"pattern\": \"{}\"}}", word(choices)))
+                .collect();
+            format!("\"oneOf\": [{}]", words.join(", "))
+        }
+        2 => format!("\"not\": {{\"pattern\": \"{}\"}}", word(choices)),
+        3 => {
+            let names = [word(choices), word(choices), ".*".to_owned()];
+            let names = names.map(|name| format!("\"{name}\": {{\"type\": \"string\"}}"));
+            let names = names.join(", ");
+            return format!("{{\"type\": \"object\", \"patternProperties\": {{{names}}}}}");
+        }
+        4 => {
+            let most = choices.below(5);
+            format!("\"pattern\": \"^(?:\\\\S+\\\\s+){{0,{most}}}\\\\S+$\"")
+        }
+        5 => format!("\"pattern\": \"[0-9{}]+\"", word(choices)),
+        6 => {
+            let (one, other) = (word(choices), word(choices));
+            let before = "^[^@:\\\\s]+@[^@.\\\\s]+(\\\\.[^@.\\\\s]*)*";
+            format!("\"pattern\": \"{before}.{one}.{other}\"")
+        }
+        _ => {
+            let name = choices.pick::<&str>(&["^\\\\w+$", "^[a-z]+$", "^[^@]*$"]);
+            let names = format!("{{\"{name}\": {{\"type\": \"string\"}}}}");
+            return format!("{{\"type\": \"object\", \"patternProperties\": {names}}}");
+        }
+    };
+    format!("{{\"type\": \"string\", {keyword}{}}}", length(choices))
+}
+
+fn check(choices: &mut Choices, schema: &str, vocabulary: &Arc<Vocabulary>) -> Result<(), String> {
+    let parsed = json_schema::parse(schema, &Options::default())
         .map_err(|error| format!("{schema}: {error}"))?;
     let options = CompileOptions { fold: false, ..CompileOptions::default() };
     let compiled = match compile(&Arc::new(parsed.grammar), &options) {
