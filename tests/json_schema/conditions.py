@@ -80,6 +80,14 @@ def schema(seed: int) -> dict[str, Any]:
         made["minProperties"] = random.randint(1, 4)
     if random.random() < 0.2:
         made["maxProperties"] = random.randint(2, 4)
+    if random.random() < 0.3:
+        # Names that only conditions evaluate. That all come in one order is said without that.
+        made.pop("additionalProperties", None)
+        named = made["properties"]
+        made["not"] = {"not": {"properties": named}}
+        made["properties"] = {name: named[name] for name in NAMES[: random.randint(1, 4)]}
+        made["unevaluatedProperties"] = random.choice((False, False, {"type": "integer"}))
+        made["allOf"] = made.pop("allOf")
     return made
 
 

@@ -98,6 +98,10 @@ pub fn parse(schema: &str, options: &Options) -> Result<Parsed, GrammarError> {
     };
     let (grammar, mut algebra) = made.map_err(|error| options.limits.named(located(error)))?;
     let ignored = algebra.findings()?;
+    if let Some(invalid) = algebra.invalid.take() {
+        let with_others = options.reject_unsupported && ignored.len() > 1;
+        return Err(if with_others { refusal(&ignored) } else { invalid });
+    }
     if options.reject_unsupported && !ignored.is_empty() {
         return Err(refusal(&ignored));
     }

@@ -5,8 +5,8 @@
 //! schema holds) a shape keeps the lists as conditions: of each one alternative holds. What is
 //! common to the alternatives of a list is said by the shape itself.
 //!
-//! A shape has one order of properties, so that lists whose alternatives disagree on it are put
-//! together as before.
+//! A shape with conditions has one order of properties for all alternatives. Where they disagree on
+//! it and are few, [`Algebra::put_together`] gives each its own.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -14,11 +14,15 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::alternatives::{Alternative, check_count};
+use super::names::{Known, Names};
 use super::objects::Shape;
 use super::{Algebra, Result, Signed};
 
+/// Where alternatives disagree on the order of properties, so many have each its own.
+const MOST_OWN_ORDERS: usize = 64;
+
 /// Alternatives of which one holds. They say something of `named` and `required` properties, and
-/// nothing else.
+/// which names have been evaluated if they hold, and nothing else.
 pub(in crate::frontend::json_schema) type Condition = Rc<[Shape]>;
 
 /// Adds conditions that are not there yet.
@@ -48,9 +52,10 @@ pub(super) fn beside(
         _ => return Ok(None),
     };
     let mut shape = left.merge(&right);
-    let known = shape.conditions.len();
     for alternatives in [one, other] {
-        if alternatives.is_empty() || alternatives.iter().any(Shape::is_any) {
+        let says_nothing =
+            alternatives.iter().any(Shape::is_any) && !alternatives.iter().any(Shape::is_annotated);
+        if alternatives.is_empty() || says_nothing {
             continue;
         }
         let mut possible = Vec::new();
@@ -66,7 +71,7 @@ pub(super) fn beside(
             _ => shape.conditions.push(possible.into()),
         }
     }
-    Ok(has_one_order(&shape, known, algebra)?.then(|| Rc::new([shape]) as Rc<[Shape]>))
+    Ok(Some(Rc::new([shape])))
 }
 
 /// Each shape of a list with another list beside it.
@@ -86,6 +91,18 @@ fn each_beside(
     Ok(Some(all.into()))
 }
 
+/// The conditions without what has been evaluated.
+pub(super) fn without_evaluated(conditions: &[Condition]) -> Vec<Condition> {
+    let without = |condition: &Condition| {
+        if condition.iter().any(Shape::is_annotated) {
+            condition.iter().map(Shape::without_annotations).collect()
+        } else {
+            Rc::clone(condition)
+        }
+    };
+    conditions.iter().map(without).collect()
+}
+
 /// A shape without its conditions.
 fn plain(shape: &Shape) -> Shape {
     Shape { conditions: Vec::new(), ..shape.clone() }
@@ -101,7 +118,7 @@ fn common(shapes: &[Shape]) -> Option<(Shape, Vec<Shape>)> {
     let is_common = |other: &Shape| {
         other.names.is_empty()
             && other.exists.is_empty()
-            && other.evaluated.is_empty()
+            && other.evaluated.iter().all(|names| matches!(names, Names::One(_)))
             && (other.min, other.max, other.closed) == (first.min, first.max, first.closed)
             && other.wide.len() == first.wide.len()
             && other
@@ -129,30 +146,12 @@ fn common(shapes: &[Shape]) -> Option<(Shape, Vec<Shape>)> {
         (named.collect(), required.collect())
     };
     let (own, needed) = part(first, true);
-    let base = Shape { named: own, required: needed, ..first.clone() };
+    let base = Shape { named: own, required: needed, evaluated: Vec::new(), ..first.clone() };
     let rest = |shape: &Shape| {
         let (named, required) = part(shape, false);
-        Shape { named, required, ..Shape::default() }
+        Shape { named, required, evaluated: shape.evaluated.clone(), ..Shape::default() }
     };
     Some((base, shapes.iter().map(rest).collect()))
-}
-
-/// Whether each alternative of the conditions behind those known, put together with the shape,
-/// would have its properties in the order that the shape has them in.
-fn has_one_order(shape: &Shape, known: usize, algebra: &mut Algebra<'_>) -> Result<bool> {
-    let order = algebra.names_in_order(shape);
-    let place: FxHashMap<&str, usize> =
-        order.iter().enumerate().map(|(place, name)| (&**name, place)).collect();
-    let own = plain(shape);
-    for alternative in shape.conditions[known..].iter().flat_map(|condition| condition.iter()) {
-        algebra.count_merge(own.size() + alternative.size())?;
-        let names = algebra.names_in_order(&own.merge(alternative));
-        let places: Vec<usize> = names.iter().map(|name| place[&**name]).collect();
-        if !places.is_sorted() {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 /// The names of some lists in an order that agrees with each list, if there is one; otherwise in
@@ -217,6 +216,91 @@ impl Algebra<'_> {
         let mut seen: FxHashSet<Rc<str>> = FxHashSet::default();
         let names = lists.into_iter().flat_map(|lists| in_one_order(&lists));
         names.filter(|name| seen.insert(Rc::clone(name))).collect()
+    }
+
+    /// A shape whose conditions say only what the shape itself leaves open: without alternatives
+    /// that are known to be impossible beside it, and without what it says already. `None` if no
+    /// alternative of some condition can hold.
+    pub(in crate::frontend::json_schema) fn settled(
+        &mut self,
+        shape: &Shape,
+    ) -> Result<Option<Shape>> {
+        let mut settled = plain(shape);
+        for condition in &shape.conditions {
+            let mut possible = Vec::new();
+            for alternative in &**condition {
+                self.count_merge(settled.size() + alternative.size())?;
+                let mut news = alternative.without_annotations().news(&settled, self)?;
+                if settled.merge(&news).is_empty(self)? {
+                    continue;
+                }
+                news.required.retain(|name| !settled.required.contains(name));
+                possible.push(news);
+            }
+            match &possible[..] {
+                [] => return Ok(None),
+                some if some.iter().any(Shape::is_any) => {}
+                [one] => settled = settled.merge(one),
+                _ => settled.conditions.push(Shape::reduce(possible).into()),
+            }
+        }
+        Ok(Some(settled))
+    }
+
+    /// Names that only alternatives of a shape's conditions have evaluated, each with those
+    /// alternatives.
+    pub(super) fn evaluated_if(&mut self, shape: &Shape) -> Result<Vec<(Rc<str>, Vec<Shape>)>> {
+        let mut found: Vec<(Rc<str>, Vec<Shape>)> = Vec::new();
+        // Where a name is among those found; `None` if it is evaluated anyway.
+        let mut places: FxHashMap<Rc<str>, Option<usize>> = FxHashMap::default();
+        for alternative in shape.conditions.iter().flat_map(|condition| condition.iter()) {
+            for names in &alternative.evaluated {
+                let Names::One(name) = names else { continue };
+                let place = if let Some(&known) = places.get(name) {
+                    known
+                } else {
+                    let mut evaluated = false;
+                    for names in &shape.evaluated {
+                        evaluated = evaluated || names.contains(&Known::Name(name), self)?;
+                    }
+                    let place = (!evaluated).then_some(found.len());
+                    if !evaluated {
+                        found.push((Rc::clone(name), Vec::new()));
+                    }
+                    places.insert(Rc::clone(name), place);
+                    place
+                };
+                if let Some(place) = place {
+                    self.count_merge(alternative.size())?;
+                    found[place].1.push(alternative.without_annotations());
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether the alternatives of a shape's conditions, put together, would be few and not all
+    /// have their properties in the order that the shape has them in.
+    pub(in crate::frontend::json_schema) fn has_own_orders(
+        &mut self,
+        shape: &Shape,
+    ) -> Result<bool> {
+        let ways = shape.conditions.iter().map(|condition| condition.len());
+        if ways.fold(1, usize::saturating_mul) > MOST_OWN_ORDERS {
+            return Ok(false);
+        }
+        let order = self.names_in_order(shape);
+        let place: FxHashMap<&str, usize> =
+            order.iter().enumerate().map(|(place, name)| (&**name, place)).collect();
+        let own = plain(shape);
+        for alternative in shape.conditions.iter().flat_map(|condition| condition.iter()) {
+            self.count_merge(own.size() + alternative.size())?;
+            let names = self.names_in_order(&own.merge(alternative));
+            if !names.iter().map(|name| place[&**name]).is_sorted() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether it is known that no alternative of some condition can hold.

@@ -18,6 +18,8 @@ use crate::frontend::json_schema::limits::Limit;
 const MAX_LEVELS: u32 = 3;
 /// Past this many words per discriminating property all pairs are compared.
 const MAX_WORDS: usize = 64;
+/// Values that are all different are counted up to here.
+const MAX_COUNTED: usize = 512;
 
 /// What is known of goals.
 #[derive(Default)]
@@ -175,6 +177,14 @@ impl Algebra<'_> {
         if list.max.is_some_and(|max| least > max) {
             return Ok(true);
         }
+        if list.unique && least > 1 {
+            let everywhere =
+                list.rules.iter().filter(|rule| (rule.from, rule.to) == (0, usize::MAX));
+            let parts: Vec<Signed> = everywhere.map(|rule| rule.value).collect();
+            if self.are_fewer(&parts, least)? {
+                return Ok(true);
+            }
+        }
         for contains in list.contains.iter().filter(|contains| contains.min > 0) {
             // The items that count have to satisfy whatever holds for all.
             let everywhere = list
@@ -199,6 +209,41 @@ impl Algebra<'_> {
             }
         }
         Ok(false)
+    }
+
+    /// Whether fewer values than these are all of this; only found of few, and none of them an
+    /// array or object.
+    fn are_fewer(&mut self, parts: &[Signed], than: u64) -> Result<bool> {
+        let most = match usize::try_from(than - 1) {
+            Ok(most) if most <= MAX_COUNTED && self.empty.level < MAX_LEVELS => most,
+            _ => return Ok(false),
+        };
+        let Some(goal) = self.goal(parts.iter().copied())? else { return Ok(true) };
+        if goal.is_empty() {
+            return Ok(false);
+        }
+        let open = std::mem::take(&mut self.open);
+        self.empty.level += 1;
+        let found = self.count_scalars(&goal, most);
+        self.empty.level -= 1;
+        self.open = open;
+        Ok(found?.is_some_and(|count| count <= most))
+    }
+
+    /// How many values there are, if none of them is an array or object, and at most about so many.
+    fn count_scalars(&mut self, goal: &Goal, most: usize) -> Result<Option<usize>> {
+        if !self.evaluate_all::<Items>(goal)?.is_nothing()
+            || !self.evaluate_all::<Properties>(goal)?.is_nothing()
+        {
+            return Ok(None);
+        }
+        let flags = self.evaluate_all::<Flags>(goal)?.members().count();
+        let Some(numbers) = self.evaluate_all::<Numbers>(goal)?.0.values(most) else {
+            return Ok(None);
+        };
+        let strings = self.evaluate_all::<Strings>(goal)?;
+        let words = strings.words(most, self)?;
+        Ok(words.map(|words| flags + numbers.len() + words.len()))
     }
 
     /// For each set the other sets with which it may have an object in common, as far as a required

@@ -95,6 +95,8 @@ pub(super) struct Algebra<'a> {
     refused: FxHashSet<(String, String)>,
     /// What can't be enforced.
     pub(super) unsupported: Vec<Finding>,
+    /// The first pattern that is none: an error, whatever may be ignored.
+    pub(super) invalid: Option<GrammarError>,
 }
 
 impl<'a> Algebra<'a> {
@@ -122,6 +124,7 @@ impl<'a> Algebra<'a> {
             plain_numbers: false,
             refused: FxHashSet::default(),
             unsupported: Vec::new(),
+            invalid: None,
         }
     }
 

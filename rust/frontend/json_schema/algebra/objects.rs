@@ -8,7 +8,7 @@ use super::alternatives::{
     Alternative, add_new, check_count, intersection, limited, meet, possible, union,
     without_annotations,
 };
-use super::conditions::{Condition, add_conditions, beside};
+use super::conditions::{Condition, add_conditions, beside, without_evaluated};
 use super::domain::{Domain, Key, Memo};
 use super::names::Names;
 use super::{Algebra, Result, Signed, Strings};
@@ -91,7 +91,7 @@ impl Alternative for Shape {
     }
 
     fn is_annotated(&self) -> bool {
-        !self.evaluated.is_empty()
+        !self.evaluated.is_empty() || has_evaluating(&self.conditions)
     }
 
     fn size(&self) -> usize {
@@ -100,7 +100,8 @@ impl Alternative for Shape {
     }
 
     fn without_annotations(&self) -> Self {
-        Self { evaluated: Vec::new(), ..self.clone() }
+        let conditions = without_evaluated(&self.conditions);
+        Self { evaluated: Vec::new(), conditions, ..self.clone() }
     }
 
     fn merge(&self, other: &Self) -> Self {
@@ -265,7 +266,8 @@ impl Domain for Properties {
         positive: bool,
     ) -> Result<Self> {
         let &Keyword::UnevaluatedProperties(value) = keyword else { return Ok(self) };
-        if !positive && self.0.len() > 1 {
+        let depends = self.0.len() > 1 || self.0.iter().any(|one| has_evaluating(&one.conditions));
+        if !positive && depends {
             algebra.refuse(
                 schema,
                 name,
@@ -276,6 +278,17 @@ impl Domain for Properties {
         let mut shapes = Vec::new();
         for shape in &*self.0 {
             let mut shape = shape.clone();
+            if positive {
+                // A name that an alternative evaluates is one of the rest where none of those
+                // that do holds.
+                for (name, mut alternatives) in algebra.evaluated_if(&shape)? {
+                    let named = vec![(Rc::clone(&name), Signed::yes(value))];
+                    alternatives.insert(0, Shape { named, ..Shape::default() });
+                    shape.conditions.push(alternatives.into());
+                    shape.evaluated.push(Names::One(name));
+                }
+                shape.conditions = without_evaluated(&shape.conditions);
+            }
             let rest = Names::rest(&shape.evaluated);
             if positive {
                 shape.wide.push((rest, Signed::yes(value)));
@@ -314,6 +327,11 @@ impl Domain for Properties {
     fn memo(memo: &mut Memo) -> &mut FxHashMap<Key, Self> {
         &mut memo.properties
     }
+}
+
+/// Whether some names have been evaluated if an alternative holds.
+fn has_evaluating(conditions: &[Condition]) -> bool {
+    conditions.iter().flat_map(|condition| condition.iter()).any(Shape::is_annotated)
 }
 
 /// Adds sets of names that are not there yet.

@@ -257,15 +257,16 @@ impl Algebra<'_> {
                 None
             }
             Err(error) => {
-                return Err(GrammarError::new(
-                    GrammarErrorKind::Syntax,
-                    format!(
-                        "the pattern {:?} is not a regular expression: {error}",
-                        shortened(source)
-                    ),
-                )
-                .at_pointer(pointer())
-                .with_hint(error.hint));
+                let reason = format!(
+                    "the pattern {:?} is not a regular expression: {error}",
+                    shortened(source)
+                );
+                self.refuse_at(pointer(), keyword, &reason);
+                let invalid = GrammarError::new(GrammarErrorKind::Syntax, reason)
+                    .at_pointer(pointer())
+                    .with_hint(error.hint);
+                self.invalid.get_or_insert(invalid);
+                None
             }
         };
         self.patterns.insert(Rc::clone(source), found);

@@ -60,8 +60,18 @@ impl Emitter<'_> {
             let message = "properties must exist whose name is not given";
             return Err(self.more_than(Limit::UnnamedProperties, message));
         }
+        let settled;
+        let mut shape = shape;
+        if !shape.conditions.is_empty() {
+            match self.algebra.settled(shape)? {
+                Some(shape) => settled = shape,
+                None => return Ok(None),
+            }
+            shape = &settled;
+        }
         let has_conditions = !shape.conditions.is_empty();
-        if has_conditions && self.algebra.options.property_order == PropertyOrder::Any {
+        let any = self.algebra.options.property_order == PropertyOrder::Any;
+        if has_conditions && (any || self.algebra.has_own_orders(shape)?) {
             return self.put_together(shape, depth);
         }
         let Some(slots) = self.slots(shape, depth)? else { return Ok(None) };
