@@ -99,18 +99,29 @@ pub fn parse(schema: &str, options: &Options) -> Result<Parsed, GrammarError> {
     let (grammar, mut algebra) = made.map_err(|error| options.limits.named(located(error)))?;
     let ignored = algebra.findings()?;
     if let Some(invalid) = algebra.invalid.take() {
-        let with_others = options.reject_unsupported && ignored.len() > 1;
-        return Err(if with_others { refusal(&ignored) } else { invalid });
+        if !options.reject_unsupported || ignored.len() == 1 {
+            return Err(invalid);
+        }
+        // What else can't be enforced is told as well.
+        let error = GrammarError::new(invalid.kind(), refusal(&ignored));
+        let error = error.at_pointer(invalid.pointer().unwrap_or_default());
+        return Err(error.with_hint(invalid.hint().unwrap_or_default()));
     }
-    if options.reject_unsupported && !ignored.is_empty() {
-        return Err(refusal(&ignored));
+    if options.reject_unsupported
+        && let Some(first) = ignored.first()
+    {
+        return Err(GrammarError::new(GrammarErrorKind::Unsupported, refusal(&ignored))
+            .at_pointer(&*first.pointer)
+            .with_hint(
+                "take it out, or ignore what can't be enforced with unsupported=\"ignore\"",
+            ));
     }
     let known = prelude.map(|prelude| Arc::clone(&prelude.known));
     Ok(Parsed { grammar, ignored, known, limits: options.limits.clone() })
 }
 
-/// The error that lists what can't be enforced.
-fn refusal(findings: &[Finding]) -> GrammarError {
+/// What can't be enforced, as the text of an error.
+fn refusal(findings: &[Finding]) -> String {
     /// The others are counted.
     const MAX_TOLD: usize = 100;
     let mut message = String::from("the schema has what can't be enforced:");
@@ -121,10 +132,7 @@ fn refusal(findings: &[Finding]) -> GrammarError {
     if let Some(untold) = findings.len().checked_sub(MAX_TOLD).filter(|&untold| untold > 0) {
         let _ = write!(message, "\n  and {untold} more");
     }
-    let first = findings.first().map_or("", |finding| &finding.pointer);
-    GrammarError::new(GrammarErrorKind::Unsupported, message)
-        .at_pointer(first)
-        .with_hint("take it out, or ignore what can't be enforced with unsupported=\"ignore\"")
+    message
 }
 
 /// The error for a schema whose grammar has no text: which keywords contradict each other, and

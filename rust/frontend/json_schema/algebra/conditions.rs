@@ -226,6 +226,7 @@ impl Algebra<'_> {
         shape: &Shape,
     ) -> Result<Option<Shape>> {
         let mut settled = plain(shape);
+        let mut conditions = Vec::new();
         for condition in &shape.conditions {
             let mut possible = Vec::new();
             for alternative in &**condition {
@@ -241,42 +242,52 @@ impl Algebra<'_> {
                 [] => return Ok(None),
                 some if some.iter().any(Shape::is_any) => {}
                 [one] => settled = settled.merge(one),
-                _ => settled.conditions.push(Shape::reduce(possible).into()),
+                _ => conditions.push(Shape::reduce(possible).into()),
             }
         }
-        Ok(Some(settled))
+        Ok(Some(Shape { conditions, ..settled }))
     }
 
-    /// Names that only alternatives of a shape's conditions have evaluated, each with those
-    /// alternatives.
-    pub(super) fn evaluated_if(&mut self, shape: &Shape) -> Result<Vec<(Rc<str>, Vec<Shape>)>> {
-        let mut found: Vec<(Rc<str>, Vec<Shape>)> = Vec::new();
-        // Where a name is among those found; `None` if it is evaluated anyway.
-        let mut places: FxHashMap<Rc<str>, Option<usize>> = FxHashMap::default();
-        for alternative in shape.conditions.iter().flat_map(|condition| condition.iter()) {
+    /// Names that only alternatives of a shape's conditions have evaluated, with those
+    /// alternatives; names that the same ones have evaluated are together.
+    pub(super) fn evaluated_if(&mut self, shape: &Shape) -> Result<Vec<(Vec<Rc<str>>, Condition)>> {
+        let alternatives: Vec<&Shape> =
+            shape.conditions.iter().flat_map(|condition| condition.iter()).collect();
+        let mut order: Vec<&Rc<str>> = Vec::new();
+        let mut by_name: FxHashMap<&Rc<str>, Vec<usize>> = FxHashMap::default();
+        for (number, alternative) in alternatives.iter().enumerate() {
+            self.count_merge(alternative.size())?;
             for names in &alternative.evaluated {
                 let Names::One(name) = names else { continue };
-                let place = if let Some(&known) = places.get(name) {
-                    known
-                } else {
-                    let mut evaluated = false;
-                    for names in &shape.evaluated {
-                        evaluated = evaluated || names.contains(&Known::Name(name), self)?;
-                    }
-                    let place = (!evaluated).then_some(found.len());
-                    if !evaluated {
-                        found.push((Rc::clone(name), Vec::new()));
-                    }
-                    places.insert(Rc::clone(name), place);
-                    place
-                };
-                if let Some(place) = place {
-                    self.count_merge(alternative.size())?;
-                    found[place].1.push(alternative.without_annotations());
+                let numbers = by_name.entry(name).or_default();
+                if numbers.is_empty() {
+                    order.push(name);
                 }
+                numbers.push(number);
             }
         }
-        Ok(found)
+        let mut groups: Vec<(Vec<Rc<str>>, Vec<usize>)> = Vec::new();
+        let mut known: FxHashMap<Vec<usize>, usize> = FxHashMap::default();
+        for name in order {
+            let mut evaluated = false;
+            for names in &shape.evaluated {
+                evaluated = evaluated || names.contains(&Known::Name(name), self)?;
+            }
+            if evaluated {
+                continue;
+            }
+            let numbers = by_name.remove(name).unwrap_or_default();
+            let group = *known.entry(numbers).or_insert_with_key(|numbers| {
+                groups.push((Vec::new(), numbers.clone()));
+                groups.len() - 1
+            });
+            groups[group].0.push(Rc::clone(name));
+        }
+        let with_alternatives = |(names, numbers): (Vec<Rc<str>>, Vec<usize>)| {
+            let shapes = numbers.iter().map(|&number| alternatives[number].without_annotations());
+            (names, shapes.collect())
+        };
+        Ok(groups.into_iter().map(with_alternatives).collect())
     }
 
     /// Whether the alternatives of a shape's conditions, put together, would be few and not all

@@ -61,7 +61,7 @@ impl Shape {
             && self.exists.is_empty()
             && self.names.is_empty()
             && self.evaluated.is_empty()
-            && other.evaluated.is_empty()
+            && !other.is_annotated()
             && self.conditions.is_empty()
             && self.min <= other.min
             && self.max.is_none_or(|max| other.max.is_some_and(|other| other <= max))
@@ -279,13 +279,13 @@ impl Domain for Properties {
         for shape in &*self.0 {
             let mut shape = shape.clone();
             if positive {
-                // A name that an alternative evaluates is one of the rest where none of those
-                // that do holds.
-                for (name, mut alternatives) in algebra.evaluated_if(&shape)? {
-                    let named = vec![(Rc::clone(&name), Signed::yes(value))];
-                    alternatives.insert(0, Shape { named, ..Shape::default() });
-                    shape.conditions.push(alternatives.into());
-                    shape.evaluated.push(Names::One(name));
+                // Names that alternatives evaluate are among the rest where none of these holds.
+                for (names, alternatives) in algebra.evaluated_if(&shape)? {
+                    let named = names.iter().map(|name| (Rc::clone(name), Signed::yes(value)));
+                    let rest = Shape { named: named.collect(), ..Shape::default() };
+                    let either = std::iter::once(rest).chain(alternatives.iter().cloned());
+                    shape.conditions.push(either.collect());
+                    shape.evaluated.extend(names.into_iter().map(Names::One));
                 }
                 shape.conditions = without_evaluated(&shape.conditions);
             }
