@@ -4,13 +4,15 @@ Takes the ids of all rows at each step, prompts included, as an array; gives for
 `Sequence`, whose matcher has read exactly the tokens behind the prompt. Knows neither torch nor
 transformers.
 
-Between two steps transformers may take other rows as they were (beam search), or go back to a
-beginning of a row (a draft of assisted generation that was not taken), how far, the caller knows.
-What is certain is that a row is, but for its last token, the beginning of a row of the step before,
-and one token longer than that if there was no draft. So a matcher is taken back by as many
-tokens as are too many, forked if several rows go on from one, and given what is new: nothing is
-read twice. Where that is not so, a new call of `generate()` has begun, and what there is now is its
-prompt.
+Within a call of `generate()`, whose rows all begin with their prompts, any ids may come after any:
+other rows as they were (beam search), a beginning of a row (a draft of assisted generation that was
+not taken), another draft. Each row goes on from the row of the step before with which it has most
+in common: its matcher is taken back to there, forked if several rows go on from it, and given what
+is new, so that nothing is read twice.
+
+Where nobody says which call the ids are of, they are taken for the next step if they are one token
+longer, for a new call if they don't begin with the prompts or are nothing but them, and refused
+otherwise: they may be a draft or a new prompt.
 """
 
 from __future__ import annotations
@@ -97,30 +99,71 @@ class Sequences:
         self.rows = []
         self._ids = None
 
-    def follow(self, ids: Ids, *, least: int | None = None, whole: bool = False) -> list[Sequence]:
-        """The rows of this step.
+    @property
+    def are_begun(self) -> bool:
+        """Whether there was a step since the last `reset()`."""
+        return self._ids is not None
+
+    def begin(self, ids: Ids, prompt_length: int) -> list[Sequence]:
+        """The rows of a new call.
 
         Args:
             ids: Integers of shape `(rows, length)`. Not changed, and not kept.
-            least: As short as this the rows may be without being new prompts, since a draft may
-                have been taken back. Default: None, they are one token longer than before.
-            whole: Whether rows that are no longer than before also have their last token from
-                there. Default: False, the last token may be another one.
+            prompt_length: How many of them are the prompt; those behind it are read.
 
         Raises:
             ValueError: The grammars can't be spread over that many rows.
         """
-        parents = self._parents(ids, least, whole)
-        if parents is None:
-            self.rows = [Sequence(self._matcher(grammar)) for grammar in self._by_row(len(ids))]
-            self.prompt_length = ids.shape[1]
-        else:
-            self._descend(parents)
+        rows = [Sequence(self._matcher(grammar)) for grammar in self._by_row(len(ids))]
+        self.rows, self.prompt_length, self._ids = rows, prompt_length, ids.copy()
+        for row, sequence in enumerate(rows):
+            sequence.follow(ids[row, prompt_length:], 0)
+        return rows
+
+    def follow(self, ids: Ids, *, sure: bool = False) -> list[Sequence]:
+        """The rows of this step.
+
+        Args:
+            ids: Integers of shape `(rows, length)`. Not changed, and not kept.
+            sure: Whether they are certainly rows of this call. Default: False, they are so if each
+                is one token longer than a row was, and those of another prompt are a new call.
+
+        Raises:
+            RuntimeError: They are sure and don't begin with the prompts, or it can't be told
+                whether they are a new call's.
+            ValueError: The grammars can't be spread over that many rows.
+        """
+        before, start = self._ids, self.prompt_length
+        if before is None:
+            return self.begin(ids, ids.shape[1])
+        if not self.have_prompts(ids):
+            if sure:
+                raise RuntimeError(_OTHER_PROMPT)
+            return self.begin(ids, ids.shape[1])
+        parents = self._parents(ids, before)
+        if not sure and ids.shape[1] > start:
+            last = ids.shape[1] - 1
+            if last != before.shape[1] or any(common < last for _, common in parents):
+                raise RuntimeError(_UNSURE)
+        self._descend([parent for parent, _ in parents])
         self._ids = ids.copy()
-        kept = max(0, ids.shape[1] - 1 - self.prompt_length)
-        for row, sequence in enumerate(self.rows):
-            sequence.follow(ids[row, self.prompt_length :], kept)
+        for row, (sequence, (_, common)) in enumerate(zip(self.rows, parents, strict=True)):
+            sequence.follow(ids[row, start:], max(0, common - start))
         return self.rows
+
+    def have_prompts(self, ids: Ids) -> bool:
+        """Whether these rows begin with this call's prompts."""
+        before, start = self._ids, self.prompt_length
+        if before is None or len(before) != len(ids) or ids.shape[1] < start:
+            return False
+        return bool((ids[:, :start] == before[:, :start]).all())
+
+    def are_beginnings(self, ids: Ids, output: Ids) -> bool:
+        """Whether these rows are all beginnings of what `generate()` gave, of the same grammars."""
+        length = ids.shape[1]
+        if length > output.shape[1]:
+            return False
+        return set(self._beginnings(output, length)).issuperset(self._beginnings(ids, length))
 
     def outputs(self, ids: Ids) -> list[Sequence]:
         """What `generate()` gave in the end: the same prompts, perhaps fewer rows a prompt.
@@ -143,28 +186,22 @@ class Sequences:
         """Whether rows have a prompt and a grammar in common, as those of beams have."""
         return self._ids is not None and len(set(self._prompts(self._ids))) < len(self._ids)
 
-    def _parents(self, ids: Ids, least: int | None, whole: bool) -> list[int] | None:
-        """For each row one of the step before that it goes on from; None: a new call."""
-        before, start, shared = self._ids, self.prompt_length, max(0, ids.shape[1] - 1)
-        if before is None or len(before) != len(ids):
-            return None
-        longest = before.shape[1] + 1
-        if whole and ids.shape[1] < longest:
-            shared = ids.shape[1]
-        if not max(start, longest if least is None else least) <= ids.shape[1] <= longest:
-            return None
-        if (ids[:, :start] != before[:, :start]).any():
-            return None
-        itself = (ids[:, :shared] == before[:, :shared]).all(axis=1)
-        if itself.all():
-            return list(range(len(ids)))
+    def _parents(self, ids: Ids, before: Ids) -> list[tuple[int, int]]:
+        """For each row one of the step before, and how many tokens they have in common."""
+        both = min(ids.shape[1], before.shape[1])
+        same = ids[:, :both] == before[:, :both]
+        common = [
+            both if whole else int(row.argmin())
+            for row, whole in zip(same, same.all(axis=1), strict=True)
+        ]
+        shared = min(ids.shape[1] - 1, both)
+        parents = list(enumerate(common))
+        if len(ids) == 1 or all(each >= shared for each in common):
+            return parents
         by_tokens = {key: number for number, key in enumerate(self._beginnings(before, shared))}
-        parents = []
         for number, key in enumerate(self._beginnings(ids, shared)):
-            parent = number if itself[number] else by_tokens.get(key)
-            if parent is None:
-                return None
-            parents.append(parent)
+            if common[number] < shared and key in by_tokens:
+                parents[number] = by_tokens[key], shared
         return parents
 
     def _descend(self, parents: list[int]) -> None:
@@ -198,6 +235,14 @@ class Sequences:
         return None if grammar is None else Matcher(grammar, self.vocabulary)
 
 
+_OTHER_PROMPT = (
+    "the rows don't begin with the prompts that this generate() began with; use a "
+    "GrammarLogitsProcessor for one generate() at a time"
+)
+_UNSURE = (
+    "it can't be told whether these ids are a step of the last text or a new prompt that begins "
+    "like it; outside of generate(), call reset() before each text"
+)
 _OTHER_CALL = (
     "these are not the sequences that generate() gave last with this processor; "
     "pass them as they came, before its next call"

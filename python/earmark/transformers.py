@@ -11,7 +11,8 @@
 
 It works in greedy search, sampling, beam search and assisted generation, with batches, in which
 each prompt may have a grammar of its own, and with `num_return_sequences`. `docs/transformers.md`
-says more. Importing this module imports transformers; `import earmark` does not.
+says more. Importing this module imports transformers, whose `generate()` then tells the processor
+when a call of it begins and ends (`earmark.calls`); `import earmark` does not.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from earmark._earmark import Grammar, Vocabulary, fill_masks
+from earmark.calls import Call, Follower, teach
 from earmark.errors import MatchError
 from earmark.masks import allocate_masks, apply_mask
 from earmark.sequences import Sequence, Sequences
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
 else:
     try:
-        from transformers import LogitsProcessor, __version__
+        from transformers import GenerationMixin, LogitsProcessor, __version__
     except ImportError as error:
         raise ImportError(
             "earmark.transformers needs transformers and torch: pip install 'transformers>=5' torch"
@@ -47,8 +49,21 @@ else:
             f"earmark.transformers needs transformers 5 or later, not {__version__}: "
             "pip install --upgrade transformers"
         )
+    teach(GenerationMixin)
 
 __all__ = ["GrammarLogitsProcessor", "Status", "vocabulary_of"]
+
+# Settings of `generate()` by which it forces one token, which may be token 0, or forbids some.
+_FORCE = ("forced_bos_token_id", "forced_eos_token_id")
+_FORBID = (
+    "min_new_tokens",
+    "min_length",
+    "bad_words_ids",
+    "no_repeat_ngram_size",
+    "suppress_tokens",
+    "begin_suppress_tokens",
+    *_FORCE,
+)
 
 
 class Status(TypedDict):
@@ -96,12 +111,13 @@ def vocabulary_of(
     return Vocabulary.from_huggingface(tokenizer, width=width, eos_token_ids=eos_token_ids)
 
 
-class GrammarLogitsProcessor(LogitsProcessor):
+class GrammarLogitsProcessor(Follower, LogitsProcessor):
     """Lets `generate()` write nothing but texts of a grammar: forbidden logits become -inf.
 
     Goes into `generate(logits_processor=[…])`, best as the last of the list. It may serve one
-    call after the other, not two at once. A call whose input is what the last one gave, token for
-    token (or another last token), goes on with its text; `reset()` before it makes it start anew.
+    call after the other, not two at once: each writes a new text. Only the very tensor that the
+    last one gave, or a slice of it, as the next one's input goes on with its text; `reset()` before
+    it makes it start anew. In a loop of your own, call `reset()` before each text.
 
     Args:
         grammar: One for all prompts of a batch, or a list with one for each; None in the list
@@ -142,16 +158,43 @@ class GrammarLogitsProcessor(LogitsProcessor):
         self.in_place = in_place
         self._sequences = Sequences(grammars, vocabulary)
         self._masks: npt.NDArray[np.int32] | None = None
+        self._call: Call | None = None
+        """The call of `generate()` that runs."""
+        self._sure = False
+        """Whether what begins with the prompt is certainly a step of the text."""
+        self._ended = False
+        """Whether the rows are those of a call that has ended."""
+        self._last: tuple[torch.Tensor, int] | None = None
+        """What the last call gave, and the length of its prompt."""
         self._previous: torch.Tensor | None = None
-        self._drafting = False
-        self._begun = 0
-        """How many tokens there were at the first step of the draft, or of what is none."""
 
     def reset(self) -> None:
-        """Takes the next input for a new prompt, whatever came before."""
+        """Takes the next input for a new prompt, whatever came before.
+
+        In a loop of your own, which calls the processor itself, say so before each text; without,
+        ids that may be a step of the last text as well as a new prompt are a `RuntimeError`.
+        """
         self._sequences.reset()
-        self._previous = None
-        self._drafting = False
+        self._previous = self._last = None
+        self._sure, self._ended = True, False
+
+    def _call_begins(self, call: Call) -> None:
+        if self._call is not None:
+            raise RuntimeError(
+                "this GrammarLogitsProcessor is in a generate() that still runs; make one for each "
+                "that runs at a time"
+            )
+        self._sequences.reset()
+        self._call, self._previous = call, None
+        self._sure, self._ended = True, False
+
+    def _call_ends(self, output: Any) -> None:
+        self._call = self._previous = None
+        if not self._sequences.are_begun:
+            return
+        self._ended = True
+        is_tensor = hasattr(output, "untyped_storage") and output.ndim == 2
+        self._last = (output, self._sequences.prompt_length) if is_tensor else None
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """One step of `generate()`.
@@ -170,6 +213,8 @@ class GrammarLogitsProcessor(LogitsProcessor):
                 those that it allows is left in the scores, since another processor forbids them.
             ValueError: The grammars don't fit the number of rows, or the vocabulary's width the
                 scores: it is not the model's.
+            RuntimeError: It can't be told whether a text goes on or a new one begins, or the
+                processor is in two calls at once; `reset()` before a new text tells.
         """
         if input_ids.ndim != 2 or scores.ndim != 2 or len(input_ids) != len(scores):
             raise ValueError(
@@ -183,11 +228,8 @@ class GrammarLogitsProcessor(LogitsProcessor):
                 "another model's, or does not know the model's width; make it by "
                 "vocabulary_of(tokenizer, model)"
             )
-        was_draft = self._drafting
-        drafting, least = self._is_draft(input_ids)
-        ids = input_ids.detach().cpu().numpy()
-        # Only behind a draft there is a token that was not in it.
-        rows = self._sequences.follow(ids, least=least, whole=not was_draft)
+        rows = self._follow(input_ids)
+        drafting = self._is_draft(input_ids)
         going: list[int] = []
         ended: list[int] = []
         for number, row in enumerate(rows):
@@ -241,38 +283,72 @@ class GrammarLogitsProcessor(LogitsProcessor):
             if best[number] == float("-inf"):
                 raise MatchError(
                     f"row {number}: no token is left: another logits processor forbids all that "
-                    "the grammar allows; don't use it (min_new_tokens, bad_words_ids, "
-                    "no_repeat_ngram_size, suppress_tokens, forced_eos_token_id …) with this "
-                    "grammar"
+                    f"the grammar allows; {self._others()}"
                 )
+
+    def _others(self) -> str:
+        """What to do about the processors beside this one: by the settings that made them."""
+        config = None if self._call is None else self._call.config
+        found = [
+            f"{name}={value!r:.40}" for name in _FORBID if (value := getattr(config, name, None))
+        ]
+        found += [f"{name}=0" for name in _FORCE if getattr(config, name, None) == 0]
+        if not found:
+            return f"don't use it ({', '.join(_FORBID)} …) with this grammar"
+        return (
+            f"this call of generate() has {', '.join(found)}, perhaps from model.generation_config; "
+            "with this grammar set what forbids it to None"
+        )
 
     def _end(self, scores: torch.Tensor) -> None:
         """Leaves a row nothing but to end, at no cost: what comes behind its end is padding."""
         scores.fill_(float("-inf"))
         scores[list(self.vocabulary.eos_token_ids)] = 0.0
 
-    def _is_draft(self, input_ids: torch.Tensor) -> tuple[bool, int | None]:
-        """Whether these are tokens of a draft; and how few there may be, without a new call.
+    def _follow(self, input_ids: torch.Tensor) -> list[Sequence]:
+        """The rows of this step: of the call of `generate()` that runs, or of nobody knows which."""
+        ids, sequences = input_ids.detach().cpu().numpy(), self._sequences
+        if self._call is None:
+            if self._ended:
+                sequences.reset()
+            if sequences.are_begun and not sequences.have_prompts(ids):
+                self._sure = False
+            self._sure, self._ended = self._sure and not self._ended, False
+        elif not sequences.are_begun:
+            return sequences.begin(ids, self._prompt_length(ids, self._call.given))
+        return sequences.follow(ids, sure=self._sure)
 
-        Assisted generation looks at a draft token by token: its beginnings are views of one tensor.
-        It may hold tokens that the grammar does not allow, if its author knows of none; they are
-        not taken then. Its author may be a model that goes on from where the draft begins, with
-        this processor, or asks it for more than one step. Behind a draft there is at least one
-        token that was not before it.
+    def _prompt_length(self, ids: npt.NDArray[np.int64], given: list[Any]) -> int:
+        """How many tokens of a call's first ids are the prompt.
+
+        All of them, unless they go on with the last call's text. A prompt may be the same tokens
+        by chance, as where a model is asked for one word after the other of a text.
         """
-        before, was_draft = self._previous, self._drafting
-        length = input_ids.shape[1]
-        view = len(input_ids) == 1 and input_ids.stride(0) > length
+        length = ids.shape[1]
+        if self._last is None or length <= self._last[1]:
+            return length
+        output, start = self._last
+        if not self._sequences.are_beginnings(ids, output.detach().cpu().numpy()):
+            return length
+        memory = output.untyped_storage().data_ptr()
+        if any(each.untyped_storage().data_ptr() == memory for each in given):
+            return start
+        raise RuntimeError(
+            f"the {length - start} last tokens of this prompt are those that the last generate() "
+            "gave behind its prompt, but this is not the tensor that it gave: to go on with its "
+            "text, pass that tensor or a slice of it; for a new text, call reset() before"
+        )
+
+    def _is_draft(self, input_ids: torch.Tensor) -> bool:
+        """Whether these may be tokens of a draft, which need not be allowed: they are not taken then.
+
+        Assisted generation looks at a draft token by token: its beginnings are views of one tensor,
+        of which the last is the whole.
+        """
+        before, self._previous = self._previous, input_ids
+        view = input_ids.stride(0) > input_ids.shape[1]
         same = before is not None and before.data_ptr() == input_ids.data_ptr()
-        draft = view or (same and len(input_ids) == 1)
-        least = self._begun if same or view else None
-        if was_draft and not same:
-            least = self._begun + 1
-        goes_on = same if draft else before is not None and length == before.shape[1] + 1
-        if draft != was_draft or not goes_on:
-            self._begun = length
-        self._previous, self._drafting = input_ids, draft
-        return draft, least
+        return self._sure and len(input_ids) == 1 and (view or same)
 
 
 def _status(row: Sequence) -> Status | None:

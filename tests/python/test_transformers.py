@@ -12,15 +12,16 @@ import random
 import re
 import subprocess
 import sys
+import threading
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import jsonschema
 import numpy as np
 import pytest
 
 import shared
-from earmark import Grammar, Matcher, MatchError, VocabularyError, apply_mask
+from earmark import Grammar, Matcher, MatchError, Vocabulary, VocabularyError, apply_mask
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 transformers = pytest.importorskip("transformers", reason="transformers and torch are missing")
@@ -32,8 +33,6 @@ torch.set_num_threads(1)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from earmark import Vocabulary
 
 pytestmark = [
     pytest.mark.timeout(600),
@@ -280,6 +279,7 @@ def test_a_draft_that_knows_no_grammar() -> None:
     plain = generate(GrammarLogitsProcessor(DATE, vocabulary()), {"input_ids": inputs})
     right = plain[0, inputs.shape[1] :].tolist()
     processor = GrammarLogitsProcessor(DATE, vocabulary())
+    processor.reset()
     ids, scores = inputs, torch.zeros(1, PADDED)
     matcher = Matcher(DATE, vocabulary())
     for at, token in enumerate(right[:-1]):
@@ -293,6 +293,121 @@ def test_a_draft_that_knows_no_grammar() -> None:
         expected = torch.zeros(1, PADDED)
         apply_mask(expected, matcher.next_mask())
         assert (processor(ids, scores) == expected).all()
+
+
+QUOTED = Grammar.from_regex(r'\{"[a-c]{1,5}":(true|12{1,3})\}')
+QUOTES = [b'{"a":12} {"b":122} {"', b'{"abc":true} {"ab', b"abcabcaabbc", b'"ab":true {"cab":12}: ']
+
+
+def in_bytes() -> tuple[Any, Vocabulary]:
+    """A model that writes bytes and knows no word, so that drafts are refused all the time."""
+    small = tiny(1, width=257, end=256)
+    return small, Vocabulary([bytes([byte]) for byte in range(256)] + [b"</s>"], eos_token_ids=256)
+
+
+@pytest.mark.parametrize("drafts", [2, 4, 6])
+def test_matches_of_prompt_lookup_that_are_refused(drafts: int) -> None:
+    """It asks for the same ids again then, and for fewer behind a draft than it has asked for."""
+    small, known = in_bytes()
+    for seed in range(40 if shared.SLOW else 12):
+        prompt = QUOTES[seed % 4]
+        ids = torch.tensor([list(prompt)])
+        processor = GrammarLogitsProcessor(QUOTED, known)
+        torch.manual_seed(seed)
+        found = small.generate(
+            ids,
+            attention_mask=torch.ones_like(ids),
+            logits_processor=[processor],
+            prompt_lookup_num_tokens=drafts,
+            max_new_tokens=25,
+            do_sample=True,
+        )
+        text = bytes(token for token in found[0, len(prompt) :].tolist() if token < 256)
+        assert shared.is_text(QUOTED, text), text
+        assert processor.statuses(found) == [FINISHED]
+
+
+@pytest.mark.parametrize("options", [{}, {"do_sample": True}, {"prompt_lookup_num_tokens": 2}])
+def test_prompts_that_extend_each_other_after_one_token(options: dict[str, Any]) -> None:
+    small, known = in_bytes()
+    either = Grammar.from_regex("yes|no")
+    whole = torch.tensor([list(b"hello there again")])
+    slices = [whole[:, :length] for length in (5, 6, 7, 12)]
+    for prompts in (slices, [it.clone() for it in slices]):
+        processor = GrammarLogitsProcessor(either, known)
+        for prompt in prompts:
+            found = small.generate(
+                prompt,
+                attention_mask=torch.ones_like(prompt),
+                logits_processor=[processor],
+                max_new_tokens=1,
+                **options,
+            )
+            assert found[0, -1] in list(b"yn")
+            assert processor.statuses(found) == [CUT]
+
+
+def test_a_prompt_that_is_the_last_text_by_chance() -> None:
+    small, known = in_bytes()
+    processor = GrammarLogitsProcessor(Grammar.from_regex("yes|no"), known)
+
+    def one(prompt: Any, count: int = 1) -> bytes:
+        mask = torch.ones_like(prompt)
+        found = small.generate(
+            prompt, attention_mask=mask, logits_processor=[processor], max_new_tokens=count
+        )
+        return bytes(found[0, prompt.shape[1] :].tolist())
+
+    first = one(torch.tensor([list(b"is it ")]))
+    again = torch.tensor([list(b"is it " + first)])
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=r"the 1 last tokens .*call reset\(\) before"):
+            one(again)
+    processor.reset()
+    assert one(again) in {b"y", b"n"}
+
+
+def test_a_processor_in_two_calls_at_once() -> None:
+    processor = GrammarLogitsProcessor(DATE, vocabulary())
+    inputs = encode(PROMPTS[:1])
+
+    class Thread(threading.Thread):
+        raised: ClassVar[list[BaseException]] = []
+
+        def run(self) -> None:
+            try:
+                generate(processor, inputs)
+            except RuntimeError as error:
+                self.raised.append(error)
+
+    class Other(transformers.LogitsProcessor):
+        def __call__(self, ids: Any, scores: Any) -> Any:  # noqa: ARG002
+            if not Thread.raised:
+                (other := Thread()).start()
+                other.join()
+            return scores
+
+    ids = generate(processor, inputs, Other())
+    assert "still runs" in str(Thread.raised[0])
+    assert ORACLES[0][1](answers(ids, inputs)[0])
+
+
+def test_a_loop_of_ones_own() -> None:
+    processor = GrammarLogitsProcessor(DATE, vocabulary())
+    scores = torch.zeros(1, PADDED)
+    for prompt in ([5, 6], [5, 6, 7]):
+        ids = torch.tensor([prompt])
+        processor.reset()
+        while (token := int(processor(ids, scores).argmax())) != EOS:
+            ids = torch.cat([ids, torch.tensor([[token]])], dim=-1)
+        assert processor.statuses(ids) == [MAY_END]
+    # Without it, a beginning may be a step that is taken back or a new prompt.
+    other = GrammarLogitsProcessor(DATE, vocabulary())
+    for length in (3, 4, 5):
+        other(ids[:, :length], scores)
+    with pytest.raises(RuntimeError, match=r"call reset\(\) before each text"):
+        other(ids[:, :4], scores)
+    assert other(ids[:, :6], scores).isfinite().any()
 
 
 def test_one_processor_for_call_after_call() -> None:
@@ -495,8 +610,11 @@ def test_another_processor_forbids_all() -> None:
     words = [[int(token)] for token in Matcher(YES_NO, vocabulary()).allowed_tokens()]
     with pytest.raises(MatchError, match=r"row 0: no token is left.*bad_words_ids"):
         generate(processor, inputs, bad_words_ids=words)
-    with pytest.raises(MatchError, match="min_new_tokens"):
+    with pytest.raises(MatchError, match="this call of .* has min_new_tokens=20"):
         generate(processor, inputs, min_new_tokens=20)
+    with pytest.raises(MatchError, match="this call of .* has forced_bos_token_id=0, perhaps"):
+        one = {name: ids[:, -1:] for name, ids in inputs.items()}
+        generate(processor, one, forced_bos_token_id=0)
     # It goes on as if nothing had been.
     assert answers(generate(processor, inputs), inputs)[0] in {"yes", "no"}
 
