@@ -253,6 +253,58 @@ def test_generations_in_turns(llama: Any) -> None:
     assert len(list(first)) > 3
 
 
+def test_a_generation_that_is_not_asked_leaves_its_model_alone(llama: Any) -> None:
+    tokens = llama.tokenize(b"The capital of France is Paris")
+    beginning = tokens[:4]
+    llama.reset()
+    fresh = next(llama.generate(beginning, temp=0.0))
+    llama.create_completion(tokens, max_tokens=2, temperature=0.0)
+    before = (llama.n_tokens, llama.input_ids.tolist(), llama._seed)
+    grammar = LlamaGrammar.from_regex("[a-z ]+")
+    waiting = generate(llama, [*beginning, 11, 12], grammar, seed=5, max_tokens=4)
+    assert (llama.n_tokens, llama.input_ids.tolist(), llama._seed) == before
+    assert next(llama.generate(beginning, temp=0.0)) == fresh
+    # It begins when it is asked, whatever the model was used for in between.
+    found = list(waiting)
+    assert found == list(generate(llama, [*beginning, 11, 12], grammar, seed=5, max_tokens=4))
+    # And if the model fails then, its next call does not take old logits for new ones.
+    llama.create_completion(tokens, max_tokens=2, temperature=0.0)
+    failing = generate(llama, [*beginning, 11, 12], grammar)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(llama), "eval", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            next(failing)
+    assert next(llama.generate(beginning, temp=0.0)) == fresh
+
+
+def test_generate_in_turns_with_one_grammar(llama: Any) -> None:
+    grammar = LlamaGrammar.from_regex("[a-m]{8}")
+    one, two = llama.tokenize(b"one"), llama.tokenize(b"two two")
+    completion = partial(llama.create_completion, "x", grammar=grammar, max_tokens=3)
+    for other in (lambda: next(llama.generate(two, grammar=grammar)), completion, llama.reset):
+        first = llama.generate(one, grammar=grammar, temp=2.0)
+        next(first)
+        other()
+        with pytest.raises(RuntimeError, match=r"this Llama.generate\(\) can't go on"):
+            next(first)
+    tokens = list(llama.generate(one, grammar=grammar, temp=2.0))
+    ends = {llama.token_eos()}
+    assert re.fullmatch("[a-m]{8}", text_of([it for it in tokens if it not in ends]))
+
+
+def test_a_context_that_is_full() -> None:
+    llama = models.load(n_ctx=64)
+    grammar = LlamaGrammar.from_regex("[a-z]+")
+    prompt = llama.tokenize(b"a " * 20)
+    tokens = llama.generate(prompt, grammar=grammar, temp=0.0)
+    with pytest.raises(ValueError, match=rf"context of 64 .* full, by {len(prompt)} of the prompt"):
+        list(tokens)
+    with pytest.raises(ValueError, match="the prompt has 65 tokens and the context 64; shorten"):
+        next(llama.generate([5] * 65, grammar=grammar))
+    with pytest.raises(ValueError, match="exceed context window of 64; shorten the prompt or load"):
+        llama.create_completion([5] * 65, grammar=grammar)
+
+
 def test_a_grammar_of_earmarks_as_it_is(llama: Any) -> None:
     grammar = earmark.Grammar.from_regex("(yes|no)!")
     (choice,) = llama.create_completion("Well? ", grammar=grammar, max_tokens=9)["choices"]

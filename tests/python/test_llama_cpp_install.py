@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
@@ -22,6 +23,7 @@ import llama_model as models
 llama_cpp = pytest.importorskip("llama_cpp")
 
 from earmark.llama_cpp import LlamaGrammar, install, installed, uninstall  # noqa: E402
+from earmark.llama_cpp._tools import _Arguments  # noqa: E402
 
 SCHEMA = {
     "type": "object",
@@ -258,6 +260,52 @@ def test_one_of_several_tools_is_required(llama: Any) -> None:
     assert len(called) > 1
 
 
+@pytest.mark.parametrize(
+    "options", [{"property_order": "any"}, {"escapes": "all"}], ids=lambda it: next(iter(it))
+)
+def test_calls_in_other_orders_and_spellings(llama: Any, options: dict[str, Any]) -> None:
+    tools = []
+    for tool in (TOOL, ADD):
+        function = tool["function"]
+        parameters = function["parameters"] | {"x-earmark": options}
+        tools.append({**tool, "function": {**function, "parameters": parameters}})
+    asked: dict[str, Any] = {"tools": tools, "tool_choice": "required", "temperature": 2.0}
+    asked |= {"max_tokens": 150, "top_k": 0, "top_p": 1.0, "min_p": 0.0}
+    for seed in range(5):
+        (choice,) = llama.create_chat_completion(MESSAGES, seed=seed, **asked)["choices"]
+        if not choice["earmark"]["complete"]:
+            continue
+        (call,) = choice["message"]["tool_calls"]
+        assert choice["finish_reason"] == "tool_calls"
+        assert call["function"]["name"] in {"paint", "add/up"}
+        json.loads(call["function"]["arguments"])
+        deltas = [
+            it["choices"][0]["delta"]
+            for it in llama.create_chat_completion(MESSAGES, seed=seed, stream=True, **asked)
+        ]
+        first, *others = [it["tool_calls"][0]["function"] for it in deltas if "tool_calls" in it]
+        assert first["name"] == call["function"]["name"]
+        text = "".join(it["arguments"] for it in (first, *others))
+        assert text == call["function"]["arguments"]
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+@pytest.mark.parametrize(
+    "call",
+    [
+        '{"name": "g\\"e", "arguments": %s}',
+        '{"arguments": %s, "name": "g\\"e"}',
+        '{"\\u006eame": "g\\u0022e", "\\u0061rguments": %s}',
+    ],
+)
+def test_a_call_is_read_as_it_comes(call: str, size: int) -> None:
+    arguments = json.dumps({"a": [1, {"b": 'x\\"} ,{'}], "name": "no", "arguments": "}\\"})
+    text = call % arguments
+    reader = _Arguments()
+    parts = [reader.read(text[at : at + size]) for at in range(0, len(text), size)]
+    assert (reader.name, "".join(parts)) == ('g"e', arguments)
+
+
 def check_call(function: Any) -> None:
     if function["name"] == "paint":
         return painted(function["arguments"])
@@ -475,6 +523,49 @@ def test_a_format_beside_a_grammar_is_refused() -> None:
                 )
 
 
+FORGETFUL = [
+    ("functionary", {"tools": [TOOL]}),
+    ("functionary", {"tools": [TOOL], "tool_choice": "auto"}),
+    ("functionary", {"tools": [TOOL], "tool_choice": "none"}),
+    ("functionary", {"functions": [TOOL["function"]]}),
+    ("functionary-v1", {"tools": [TOOL]}),
+    ("functionary-v2", {"tools": [TOOL], "tool_choice": "auto"}),
+    ("chatml-function-calling", {"tools": [TOOL], "tool_choice": "auto"}),
+    ("chatml-function-calling", {"tools": [TOOL], "tool_choice": CHOICE}),
+    ("chatml", {"tools": [TOOL], "tool_choice": CHOICE}),
+]
+
+
+@pytest.mark.parametrize("with_install", [False, True])
+@pytest.mark.parametrize(("chat_format", "asked"), FORGETFUL, ids=str)
+def test_a_grammar_that_a_chat_format_would_forget(
+    chat_format: str, asked: dict[str, Any], with_install: bool
+) -> None:
+    llama = models.load()
+    grammar = LlamaGrammar.from_regex("[0-9]{3}")
+    why = "leave the grammar without effect|asks for a call and grammar"
+    with installed() if with_install else nullcontext(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(llama, "chat_format", chat_format)
+        with pytest.raises(ValueError, match=why):
+            llama.create_chat_completion(MESSAGES, grammar=grammar, max_tokens=5, **asked)
+
+
+def test_tools_beside_a_grammar_that_is_kept(llama: Any) -> None:
+    grammar = LlamaGrammar.from_regex("[0-9]{3}")
+    kept: list[tuple[str, dict[str, Any]]] = [
+        ("chatml", {"tool_choice": "auto"}),
+        ("chatml-function-calling", {"tool_choice": "none"}),
+        ("chatml-function-calling", {}),
+    ]
+    for chat_format, asked in kept:
+        with installed(), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(llama, "chat_format", chat_format)
+            answer = llama.create_chat_completion(
+                MESSAGES, tools=[TOOL], grammar=grammar, max_tokens=9, **asked
+            )
+        assert re.fullmatch("[0-9]{3}", answer["choices"][0]["message"]["content"])
+
+
 def test_the_librarys_own_tests() -> None:
     """`tests/test_llama_grammar.py` of llama-cpp-python's sdist, with `install()`."""
     sdist = os.environ.get("EARMARK_LLAMA_CPP_SDIST")
@@ -642,6 +733,7 @@ def test_server_refuses_with_a_reason(client: Any, stream: bool) -> None:
         (b'{"prompt": ', "is not JSON.*char 11"),
         (b"[5]", r"object, not \[5\]"),
         (b"", "is not JSON"),
+        (b"[" * 200_000, "nested too deeply"),
     ):
         with pytest.raises(openai.BadRequestError, match=why):
             client.post("/completions", content=content, cast_to=object)

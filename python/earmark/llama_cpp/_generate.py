@@ -24,7 +24,8 @@ from earmark.llama_cpp._vocabulary import check_open
 class Generation(Iterator[int]):
     """The tokens of one text, made while they are asked for. `generate` makes it.
 
-    While it runs, its `Llama` must not be used for anything else.
+    Its `Llama` is first used when the first token is asked for, and from then on must not be used
+    for anything else while this runs.
 
     Attributes:
         forward_passes: How often the model was run so far, the prompt included.
@@ -34,17 +35,24 @@ class Generation(Iterator[int]):
     forward_passes: int
     forced: int
 
-    def __init__(self, llama: Any, tokens: Sequence[int], sampler: Any, max_tokens: int) -> None:
+    def __init__(
+        self,
+        llama: Any,
+        tokens: Sequence[int],
+        sampler: Any,
+        max_tokens: int,
+        seed: int | None = None,
+    ) -> None:
         native = native_sampler(sampler)
         if native is None:
             raise TypeError("generate() takes an earmark.llama_cpp.LlamaGrammar or earmark.Grammar")
         self._llama, self._sampler, self._native = llama, sampler, native
-        self._left = max_tokens
+        self._left, self._seed = max_tokens, seed
         self.forward_passes = self.forced = 0
         # What the model has not seen yet, and what the caller has not.
         self._pending = list(tokens)
         self._ready: deque[int] = deque()
-        self._use = Use(llama)
+        self._use: Use | None = None
         self._are_forced = False
         self._ended = False
         self._ends = frozenset(native.matcher().vocabulary.eos_token_ids)
@@ -63,6 +71,9 @@ class Generation(Iterator[int]):
 
     def __next__(self) -> int:
         if not self._ready and not self._ended and self._left > 0:
+            if self._seed is not None:
+                self._llama.set_seed(self._seed)
+                self._seed = None
             self._force()
             if not self._ready and not self._ended:
                 self._sample()
@@ -92,7 +103,13 @@ class Generation(Iterator[int]):
     def _sample(self) -> None:
         llama = self._llama
         check_open(llama)
-        if not self._use.is_last():
+        if self._use is None:
+            if len(self._pending) > llama.n_ctx():
+                self._ended = True
+                return
+            self._pending = _rewind(llama, self._pending)
+            self._use = Use(llama)
+        elif not self._use.is_last():
             raise RuntimeError(
                 "this generation can't go on: its Llama has been used for something else since; "
                 "take its tokens before the next call, or load the model twice"
@@ -129,7 +146,8 @@ def generate(
         prompt: Text, which is tokenized as `Llama.create_completion` does, or tokens.
         grammar: A `LlamaGrammar` or an `earmark.Grammar`.
         max_tokens: How many tokens at most, 1 or more. Default: what the context has room for.
-        seed: As for `create_completion`; the `Llama` keeps it. Default: the one that it has.
+        seed: As for `create_completion`; the `Llama` keeps it from the first token on. Default: the
+            one that it has.
         sampling: `temp`, `top_k` and what else `Llama.generate` has for sampling.
 
     Returns:
@@ -162,12 +180,20 @@ def generate(
             f"the prompt has {len(tokens)} tokens and the context {llama.n_ctx()}; "
             "shorten it or load the model with a larger n_ctx"
         )
-    if seed is not None:
-        llama.set_seed(seed)
-    sampler = llama._init_sampler(grammar=grammar, **sampling)
-    _rewind(llama, tokens)
     wanted = room if max_tokens is None else min(max_tokens, room)
-    return Generation(llama, tokens[llama.n_tokens :], sampler, wanted)
+    sampler = _sampler(llama, seed, grammar=grammar, **sampling)
+    return Generation(llama, tokens, sampler, wanted, seed)
+
+
+def _sampler(llama: Any, seed: int | None, **sampling: Any) -> Any:
+    """A sampler by a seed, which the `Llama` does not keep yet."""
+    kept = llama._seed
+    try:
+        if seed is not None:
+            llama.set_seed(seed)
+        return llama._init_sampler(**sampling)
+    finally:
+        llama.set_seed(kept)
 
 
 def _tokens(llama: Any, prompt: Any) -> list[int]:
@@ -193,12 +219,15 @@ def _integer(value: Any, name: str) -> int | None:
         raise TypeError(f"{name} is an integer, not {value!r}") from None
 
 
-def _rewind(llama: Any, tokens: list[int]) -> None:
-    """Keep what the model has already seen of the prompt, all but its last token at most."""
-    known = library("llama_cpp.llama").Llama.longest_token_prefix(
+def _rewind(llama: Any, tokens: list[int]) -> list[int]:
+    """Keep what the model has already seen of some tokens, but for the last; give the others."""
+    known: int = library("llama_cpp.llama").Llama.longest_token_prefix(
         llama.input_ids[: llama.n_tokens].tolist(), tokens[:-1]
     )
+    # The logits at hand are those of what is dropped. Versions that have no such mark ask anew.
+    llama._requires_eval = True
     if known > 0 and llama._ctx.kv_cache_seq_rm(-1, known, -1):
         llama.n_tokens = known
-    else:
-        llama.reset()
+        return tokens[known:]
+    llama.reset()
+    return tokens

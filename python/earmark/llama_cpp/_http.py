@@ -56,6 +56,11 @@ class Completions:
                 body = _translated(body, scope["path"].endswith("/chat/completions"))
             except RequestError as error:
                 return await _answer(send, 400, {"error": _said(error, error.param)})
+            except RecursionError:
+                said = _said(
+                    RequestError("the request is nested too deeply; make it flatter", None)
+                )
+                return await _answer(send, 400, {"error": said})
             headers = [it for it in scope["headers"] if it[0] != b"content-length"]
             headers.append((b"content-length", str(len(body)).encode()))
             scope["headers"] = headers

@@ -23,7 +23,12 @@ from typing import TYPE_CHECKING, Any
 from earmark import GrammarError
 from earmark.llama_cpp._grammar import LlamaGrammar
 from earmark.llama_cpp._library import library
-from earmark.llama_cpp._requests import RequestError, checked_request, grammar_of_schema
+from earmark.llama_cpp._requests import (
+    RequestError,
+    check_grammar_kept,
+    checked_request,
+    grammar_of_schema,
+)
 from earmark.llama_cpp._tools import call_one_of, named_once, only_tool
 
 if TYPE_CHECKING:
@@ -240,6 +245,8 @@ def _chat_completion(chat: Any) -> Any:
         given = call.arguments
         given.update(checked_request(given))
         _check_grammar(given)
+        if given.get("grammar") is not None:
+            check_grammar_kept(given["self"], given)
         _format_as_grammar(given)
         if given.get("tool_choice") == "required":
             tools = given["tools"]

@@ -56,6 +56,41 @@ def checked_request(given: Mapping[str, Any]) -> dict[str, Any]:
     return changed
 
 
+_FUNCTIONARY = frozenset({"functionary-v1", "functionary-v2"})
+
+
+def check_grammar_kept(llama: Any, given: Mapping[str, Any]) -> None:
+    """Raise if a chat format would forget a chat's grammar for its tools.
+
+    Args:
+        llama: The `llama_cpp.Llama`.
+        given: The arguments of `create_chat_completion`, with a grammar among them.
+
+    Raises:
+        RequestError: So it is.
+    """
+    tools, functions = given.get("tools"), given.get("functions")
+    choice = given.get("tool_choice")
+    choice = given.get("function_call") if choice is None else choice
+    chat_format = llama.chat_format if llama.chat_handler is None else None
+    if chat_format == "functionary":
+        # It takes any choice for one of a call, "none" too.
+        forgets = bool(tools or functions) or choice is not None
+    elif chat_format in _FUNCTIONARY:
+        forgets = bool(tools or functions) and choice != "none"
+    elif chat_format == "chatml-function-calling":
+        forgets = bool(tools) and choice not in (None, "none")
+    else:
+        forgets = bool(tools) and isinstance(choice, Mapping)
+    if forgets:
+        of_format = "" if chat_format is None else f" of the chat format {chat_format!r}"
+        raise RequestError(
+            f"tools and their choice{of_format} leave the grammar without effect; leave out either "
+            "the grammar, or the tools and the choice",
+            "grammar",
+        )
+
+
 def grammar_of_schema(text: str) -> LlamaGrammar:
     """The grammar of a schema, which may say how it is to be read.
 

@@ -4,13 +4,15 @@
 `add_grammar` it gets the native sampler instead of llama.cpp's; after `sample` and `accept` an
 error of the native sampler is raised; `clone` finds the copy that llama.cpp has made.
 `Llama.sample` refuses an earmark grammar that it would take no notice of, and `Llama.generate`
-to go on when its model is closed. For other grammars nothing changes.
+to go on when its model is closed or full, or was used for something else. For other grammars
+nothing changes.
 """
 
 from __future__ import annotations
 
 from ctypes import POINTER, c_void_p, cast
 from functools import cache, wraps
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from earmark import Grammar, Matcher
@@ -18,6 +20,7 @@ from earmark._earmark import NativeSampler, SamplerInterface
 from earmark.llama_cpp._grammar import LlamaGrammar
 from earmark.llama_cpp._layout import sampler_layout
 from earmark.llama_cpp._library import library
+from earmark.llama_cpp._use import Use
 from earmark.llama_cpp._vocabulary import check_open, vocabulary
 
 if TYPE_CHECKING:
@@ -125,6 +128,7 @@ def teach() -> None:
 
     llama = library("llama_cpp.llama").Llama
     sample_of_llama, generate = llama.sample, llama.generate
+    parameters = signature(generate)
 
     @wraps(sample_of_llama)
     def sample_of_llama_(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -135,8 +139,12 @@ def teach() -> None:
 
     @wraps(generate)
     def generate_(self: Any, *args: Any, **kwargs: Any) -> Any:
-        tokens = generate(self, *args, **kwargs)
-        return _while_open(self, tokens) if is_ours(kwargs.get("grammar")) else tokens
+        if not is_ours(kwargs.get("grammar")):
+            return generate(self, *args, **kwargs)
+        call = parameters.bind(self, *args, **kwargs)
+        prompt = call.arguments["tokens"] = list(call.arguments["tokens"])
+        kept = 0 if call.arguments.get("reset", True) else self.n_tokens
+        return _watched(self, generate(*call.args, **call.kwargs), kept + len(prompt))
 
     llama.sample = sample_of_llama_
     llama.generate = generate_
@@ -147,17 +155,48 @@ def teach() -> None:
     setattr(theirs, _TAUGHT, True)
 
 
-def _while_open(llama: Any, tokens: Generator[int, Any, None]) -> Generator[int, Any, None]:
-    """The tokens of `Llama.generate()`, which would go on with a model that is closed."""
-    sent = None
+def _watched(
+    llama: Any, tokens: Generator[int, Any, None], prompt: int
+) -> Generator[int, Any, None]:
+    """The tokens of `Llama.generate()`, which would go on whatever has become of its model.
+
+    Args:
+        llama: The `Llama`.
+        tokens: What its `generate()` gives.
+        prompt: How many tokens there are before the first of them.
+    """
+    length, sent = prompt, None
+    sampler = use = None
     try:
         while True:
             check_open(llama)
-            sent = yield tokens.send(sent)
+            if use is not None and (llama._sampler is not sampler or not use.is_last()):
+                raise RuntimeError(
+                    "this Llama.generate() can't go on: its Llama has been used for something else "
+                    "since; take its tokens before the next call, or load the model twice"
+                )
+            if length > llama.n_ctx():
+                raise ValueError(_full(prompt, length, llama.n_ctx()))
+            token = tokens.send(sent)
+            sampler, use = llama._sampler, Use(llama)
+            sent = yield token
+            length += 1 + len(sent or ())
     except StopIteration:
         return
     finally:
         tokens.close()
+
+
+def _full(prompt: int, length: int, room: int) -> str:
+    if prompt > room:
+        return (
+            f"the prompt has {prompt} tokens and the context {room}; shorten it or load the model "
+            "with a larger n_ctx"
+        )
+    return (
+        f"the context of {room} tokens is full, by {prompt} of the prompt and {length - prompt} "
+        "behind it; take fewer tokens, or load the model with a larger n_ctx"
+    )
 
 
 def _check_kept(kept: Any, grammar: Any) -> None:

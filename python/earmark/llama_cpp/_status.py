@@ -22,6 +22,7 @@ from typing import Any, TypedDict
 
 from earmark import Matcher, MatchError
 from earmark.llama_cpp._library import library
+from earmark.llama_cpp._requests import check_grammar_kept
 from earmark.llama_cpp._sampler import is_ours, native_sampler
 from earmark.llama_cpp._use import Use
 from earmark.llama_cpp._vocabulary import check_open
@@ -92,6 +93,7 @@ def teach() -> None:
     def chat_(self: Any, *args: Any, **kwargs: Any) -> Any:
         if is_ours(kwargs.get("grammar")):
             check_open(self)
+            check_grammar_kept(self, kwargs)
         endings: Endings = []
         with _chat(endings):
             response = chat(self, *args, **kwargs)
@@ -119,7 +121,7 @@ def _marked(
                 "this stream can't go on: its Llama has been used for something else since; "
                 "read a stream to its end before the next call, or load the model twice"
             )
-        response = next(responses, None)
+        response = _next(responses, is_ours(asked.get("grammar")))
         if response is None:
             return
         sampler = llama._sampler
@@ -139,6 +141,18 @@ def _marked(
             if endings is not None and len(endings) < 2:
                 endings.append((choice[KEY], reason))
         yield response
+
+
+def _next(responses: Iterator[Any], constrained: bool) -> Any:
+    try:
+        return next(responses, None)
+    except ValueError as error:
+        # The library says how long they are; its server looks for these words.
+        if not constrained or "exceed context window" not in str(error):
+            raise
+        raise ValueError(
+            f"{error}; shorten the prompt or load the model with a larger n_ctx"
+        ) from error
 
 
 @contextmanager

@@ -8,7 +8,6 @@ chat's response, or in the chunks of its stream.
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 # They have their own way to write calls, for the tool that they are told or that the model wants.
 _OWN_WAY = frozenset({"functionary", "functionary-v1", "functionary-v2", "chatml-function-calling"})
-_BEGINNING = re.compile(r'\{"name": ("(?:[^"\\]|\\.)*"), "arguments": ')
 
 
 def only_tool(tools: list[dict[str, Any]]) -> dict[str, Any]:
@@ -115,28 +113,60 @@ def named_once(chunks: Iterator[Any]) -> Iterator[Any]:
 
 
 class _Arguments:
-    """Reads a call as it comes: the tool's name, and then the text of its arguments."""
+    """Reads a call as it comes: the tool's name, and the text of its arguments.
+
+    The members of the call come in any order and in any of JSON's spellings, as the options of the
+    tools' schemas allow them.
+    """
 
     def __init__(self) -> None:
         self.name: str | None = None
-        self._held = ""
+        self._arguments = ""
+        # Where we are: in how many brackets, in a string, in which member of the call.
+        self._depth = 0
+        self._string = ""
+        self._escaped = False
+        self._member: str | None = None
+        self._in_value = False
 
     def read(self, text: str) -> str:
-        """What more there is of the arguments, but a brace that may be the call's last."""
-        self._held += text
+        """What more there is of the arguments, once it is known whose they are."""
+        for character in text:
+            self._step(character)
         if self.name is None:
-            found = _BEGINNING.match(self._held)
-            if found is None:
-                return ""
-            self.name = json.loads(found[1])
-            self._held = self._held[found.end() :]
-        end = len(self._held) - self._held.endswith("}")
-        new, self._held = self._held[:end], self._held[end:]
+            return ""
+        new, self._arguments = self._arguments, ""
         return new
 
-    def end(self, complete: bool) -> str:
-        """What was held back, which belongs to the arguments if the call was cut off."""
-        return "" if complete or self.name is None else self._held
+    def _step(self, character: str) -> None:
+        outside = not self._string
+        inside = not outside or self._depth > 1 or character not in ",} "
+        if inside and self._in_value and self._member == "arguments":
+            self._arguments += character
+        if not outside or character == '"':
+            self._in_string(character)
+        elif character in "{[":
+            self._depth += 1
+        elif character in "}]":
+            self._depth -= 1
+        elif self._depth == 1 and character == ":":
+            self._in_value = True
+        elif self._depth == 1 and character == ",":
+            self._in_value, self._member = False, None
+
+    def _in_string(self, character: str) -> None:
+        ends = bool(self._string) and character == '"' and not self._escaped
+        self._escaped = character == "\\" and not self._escaped
+        # Only the call's own strings are kept whole.
+        kept = self._string if self._depth == 1 else ""
+        self._string = kept + character or character
+        if not ends:
+            return
+        if self._depth == 1 and not self._in_value:
+            self._member = json.loads(self._string)
+        elif self._depth == 1 and self._member == "name":
+            self.name = json.loads(self._string)
+        self._string = ""
 
 
 def _call(response: Any) -> Any:
@@ -144,7 +174,7 @@ def _call(response: Any) -> Any:
     choice = response["choices"][0]
     arguments = _Arguments()
     text = arguments.read(choice["message"]["content"] or "")
-    text += arguments.end(_is_complete(choice))
+    _tell_the_reason(choice)
     message: dict[str, Any] = {"role": "assistant", "content": None}
     if arguments.name is not None:
         function = {"name": arguments.name, "arguments": text}
@@ -163,7 +193,7 @@ def _chunks(chunks: Iterator[Any]) -> Iterator[Any]:
         named = arguments.name is not None
         text = arguments.read(delta.pop("content", None) or "")
         if choice["finish_reason"] is not None:
-            text += arguments.end(_is_complete(choice))
+            _tell_the_reason(choice)
         if arguments.name is not None and (text or not named):
             # Only the first chunk of a call says which it is.
             call: dict[str, Any] = {"index": 0, "function": {"arguments": text}}
@@ -174,17 +204,15 @@ def _chunks(chunks: Iterator[Any]) -> Iterator[Any]:
         yield chunk
 
 
-def _is_complete(choice: Any) -> bool:
-    """Whether the call is whole; then the reason to finish is the call."""
+def _tell_the_reason(choice: Any) -> None:
+    """Say that a call is the reason to finish, if it is whole."""
     if KEY not in choice:
         raise RequestError(
             "the model's chat handler takes no grammar for a choice of tools; name one tool",
             "tool_choice",
         )
-    complete: bool = choice[KEY]["complete"]
-    if complete:
+    if choice[KEY]["complete"]:
         choice["finish_reason"] = "tool_calls"
-    return complete
 
 
 def _identity(response: Any, name: str) -> str:
