@@ -296,8 +296,8 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
         if not found:
             return f"don't use it ({', '.join(_FORBID)} …) with this grammar"
         return (
-            f"this call of generate() has {', '.join(found)}, perhaps from model.generation_config; "
-            "with this grammar set what forbids it to None"
+            f"this call of generate() has {', '.join(found)}, perhaps from the model's "
+            "generation_config; with this grammar set what forbids it to None"
         )
 
     def _end(self, scores: torch.Tensor) -> None:
@@ -306,7 +306,7 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
         scores[list(self.vocabulary.eos_token_ids)] = 0.0
 
     def _follow(self, input_ids: torch.Tensor) -> list[Sequence]:
-        """The rows of this step: of the call of `generate()` that runs, or of nobody knows which."""
+        """The rows of this step, of the call of `generate()` that runs or of a loop."""
         ids, sequences = input_ids.detach().cpu().numpy(), self._sequences
         if self._call is None:
             if self._ended:
@@ -340,7 +340,7 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
         )
 
     def _is_draft(self, input_ids: torch.Tensor) -> bool:
-        """Whether these may be tokens of a draft, which need not be allowed: they are not taken then.
+        """Whether these may be tokens of a draft, which are not taken where they aren't allowed.
 
         Assisted generation looks at a draft token by token: its beginnings are views of one tensor,
         of which the last is the whole.

@@ -289,7 +289,7 @@ def test_generate_in_turns_with_one_grammar(llama: Any) -> None:
             next(first)
     tokens = list(llama.generate(one, grammar=grammar, temp=2.0))
     ends = {llama.token_eos()}
-    assert re.fullmatch("[a-m]{8}", text_of([it for it in tokens if it not in ends]))
+    assert re.fullmatch("[a-m]{8}", models.text_of(llama, [it for it in tokens if it not in ends]))
 
 
 def test_a_context_that_is_full() -> None:

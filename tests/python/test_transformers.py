@@ -610,10 +610,10 @@ def test_another_processor_forbids_all() -> None:
     words = [[int(token)] for token in Matcher(YES_NO, vocabulary()).allowed_tokens()]
     with pytest.raises(MatchError, match=r"row 0: no token is left.*bad_words_ids"):
         generate(processor, inputs, bad_words_ids=words)
-    with pytest.raises(MatchError, match="this call of .* has min_new_tokens=20"):
+    with pytest.raises(MatchError, match=r"this call of .* has min_new_tokens=20"):
         generate(processor, inputs, min_new_tokens=20)
-    with pytest.raises(MatchError, match="this call of .* has forced_bos_token_id=0, perhaps"):
-        one = {name: ids[:, -1:] for name, ids in inputs.items()}
+    one = {name: ids[:, -1:] for name, ids in inputs.items()}
+    with pytest.raises(MatchError, match=r"this call of .* has forced_bos_token_id=0, perhaps"):
         generate(processor, one, forced_bos_token_id=0)
     # It goes on as if nothing had been.
     assert answers(generate(processor, inputs), inputs)[0] in {"yes", "no"}
