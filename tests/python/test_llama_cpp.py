@@ -294,16 +294,19 @@ def test_generate_in_turns_with_one_grammar(llama: Any) -> None:
 
 
 def test_a_context_that_is_full() -> None:
-    llama = models.load(n_ctx=64)
+    llama = models.load(n_ctx=256)
     grammar = LlamaGrammar.from_regex("[a-z]+")
-    prompt = llama.tokenize(b"a " * 20)
-    tokens = llama.generate(prompt, grammar=grammar, temp=0.0)
-    with pytest.raises(ValueError, match=rf"context of 64 .* full, by {len(prompt)} of the prompt"):
+    room = llama.n_ctx()
+    tokens = llama.generate([5] * (room - 4), grammar=grammar, temp=0.0)
+    full = rf"context of {room} tokens is full, by {room - 4} of the prompt and 5 behind it"
+    with pytest.raises(ValueError, match=full):
         list(tokens)
-    with pytest.raises(ValueError, match="the prompt has 65 tokens and the context 64; shorten"):
-        next(llama.generate([5] * 65, grammar=grammar))
-    with pytest.raises(ValueError, match="exceed context window of 64; shorten the prompt or load"):
-        llama.create_completion([5] * 65, grammar=grammar)
+    too_long = [5] * (room + 1)
+    why = f"the prompt has {room + 1} tokens and the context {room}; shorten"
+    with pytest.raises(ValueError, match=why):
+        next(llama.generate(too_long, grammar=grammar))
+    with pytest.raises(ValueError, match=f"exceed context window of {room}; shorten the prompt"):
+        llama.create_completion(too_long, grammar=grammar)
 
 
 def test_a_grammar_of_earmarks_as_it_is(llama: Any) -> None:
