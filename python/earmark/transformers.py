@@ -324,7 +324,7 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
         All of them, unless they go on with the last call's text. A prompt may be the same tokens
         by chance, as where a model is asked for one word after the other of a text.
         """
-        length = ids.shape[1]
+        length: int = ids.shape[1]
         if self._last is None or length <= self._last[1]:
             return length
         output, start = self._last
