@@ -14,7 +14,7 @@ def run(code: str) -> str:
 
 
 def test_import_takes_less_than_a_tenth_of_a_second() -> None:
-    code = "import time; t = time.perf_counter(); import earmark; print(time.perf_counter() - t)"
+    code = "import time; t = time.process_time(); import earmark; print(time.process_time() - t)"
     # The best of three: the first one reads the files from the disk.
     assert min(float(run(code)) for _ in range(3)) < SECONDS
 
