@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 else:
     try:
-        from transformers import GenerationMixin, LogitsProcessor, __version__
+        from transformers import LogitsProcessor, __version__
     except ImportError as error:
         raise ImportError(
             "earmark.transformers needs transformers and torch: pip install 'transformers>=5' torch"
@@ -49,6 +49,8 @@ else:
             f"earmark.transformers needs transformers 5 or later, not {__version__}: "
             "pip install --upgrade transformers"
         )
+    from transformers import GenerationMixin
+
     teach(GenerationMixin)
 
 __all__ = ["GrammarLogitsProcessor", "Status", "vocabulary_of"]

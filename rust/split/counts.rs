@@ -88,10 +88,9 @@ impl Counts {
         let start = (counted.whole, Count::Within(0));
         let step = |state, count: Count, byte| count.after(byte, state == counted.whole, &first);
         let tree = (trie, &vocabulary.paths);
-        walk_nodes(lexer, tree, &nodes, start, usize::MAX, step, |lexer, visit| {
+        walk_nodes(lexer, tree, &nodes, start, step, |lexer, visit| {
             counts.note(trie, lexer, visit);
-            true
-        })?;
+        });
         counts.tokens.sort_unstable_by_key(|&(token, _)| token);
         let mut bits = vocabulary.atoms.tokens_within(units.atoms);
         counts.tokens.iter().for_each(|&(token, _)| bits.insert(token));

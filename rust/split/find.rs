@@ -4,22 +4,26 @@
 //! tokens have to be read: few are walked one by one, most are told by their atoms.
 
 use super::closure::{self, Closure, Units};
-use super::escapes::{self, Reading};
 use super::walk::{Everything, Found, Shortcuts, Visit, walk, walk_few, walk_nodes};
 use super::{Closures, Ends, MAX_FEW, MAX_READ, Split, TokenSet, starts_many};
 use crate::index::{NodeId, RegexId, TokenId};
 use crate::lexer::Lexer;
 use crate::vocab::Vocabulary;
 use crate::vocab::atoms::{atoms_with_bytes, bytes_of_atoms};
+use crate::vocab::bits::TokenBits;
 use crate::vocab::trie::Trie;
 
-/// Where a state stays alive with fewer atoms, walks end soon.
-const WIDE: u32 = 40;
 /// Where a closure leaves no more than one of so many tokens they are read, without a look at what
 /// happens.
 const FEW_READ: usize = 20;
-/// If more nodes than one for so many tokens are to be read, it is looked for why so many.
-const FEW_VISITS: usize = 3;
+
+/// Tokens by what is to be done to know whether they are alive; all others are dead.
+struct Reading {
+    /// They are alive.
+    alive: TokenBits,
+    /// They have to be read.
+    read: TokenBits,
+}
 
 impl Reading {
     /// The tokens that are not within a closure's atoms are read.
@@ -32,7 +36,7 @@ impl Reading {
         // Tokens with an atom that occurs nowhere are dead, or the lexeme ends before it.
         let alphabet = atoms_with_bytes(&lexer.regexes().alphabet(state));
         let read = vocabulary.atoms.tokens_with(alphabet & !closure.atoms);
-        Self { alive: vocabulary.atoms.tokens_within(closure.atoms), read, home: None }
+        Self { alive: vocabulary.atoms.tokens_within(closure.atoms), read }
     }
 }
 
@@ -61,26 +65,11 @@ impl Split {
                 closure = steady(vocabulary, lexer, state);
                 if closure.atoms != 0 {
                     let reading = Reading::of_closure(vocabulary, lexer, state, closure);
-                    let overlap = closure.accepts.then_some(closure);
-                    if !reading.read.has_more_than(vocabulary.len() / FEW_READ)
-                        && let Some(split) = Self::of_reading(
-                            vocabulary,
-                            lexer,
-                            state,
-                            &reading,
-                            overlap,
-                            usize::MAX,
-                        )
-                    {
-                        return split;
+                    if !reading.read.has_more_than(vocabulary.len() / FEW_READ) {
+                        return Self::of_reading(vocabulary, lexer, state, &reading, closure);
                     }
                 }
                 if let Some(split) = Self::of_places(vocabulary, lexer, state) {
-                    return split;
-                }
-                if closure.atoms != 0
-                    && let Some(split) = Self::of_others(vocabulary, lexer, state, closure)
-                {
                     return split;
                 }
             }
@@ -89,8 +78,11 @@ impl Split {
                     return split;
                 }
                 closure = closure_of(lexer, state, u32::MAX, usize::MAX);
-                if whole && let Some(split) = Self::of_others(vocabulary, lexer, state, closure) {
-                    return split;
+            }
+            if whole && closure.atoms != 0 {
+                let reading = Reading::of_closure(vocabulary, lexer, state, closure);
+                if !reading.read.has_more_than(MAX_READ) {
+                    return Self::of_reading(vocabulary, lexer, state, &reading, closure);
                 }
             }
             if closure.accepts {
@@ -114,52 +106,14 @@ impl Split {
         Self::from_parts(inside, overlap, trie, found)
     }
 
-    /// The split of all tokens, of which only those are read that a closure doesn't cover, or in
-    /// which something may happen; `None` if they are too many.
-    ///
-    /// PERF: where many are not covered by a closure, it is looked for what happens (see
-    /// [`escapes`]): masks of `(\S+\s+){0,9}\S+` of at most 120 characters, of twelve characters with
-    /// a digit and of names without a word took 9, 6 and 10 ms, now 4, 2 and 8.
-    fn of_others(
-        vocabulary: &Vocabulary,
-        lexer: &mut Lexer,
-        state: RegexId,
-        closure: Closure,
-    ) -> Option<Self> {
-        let covered = Reading::of_closure(vocabulary, lexer, state, closure);
-        let overlap = closure.accepts.then_some(closure);
-        // Whether more tokens than a closure tells may stay alive whatever they hold.
-        let wide = if closure.atoms == 0 {
-            lexer.regexes_mut().counted_meet(state).is_some()
-        } else {
-            closure.atoms.count_ones() >= WIDE && !closure.accepts
-        };
-        let few = if wide { vocabulary.len() / FEW_VISITS } else { usize::MAX };
-        let readable = closure.atoms != 0 && covered.read.count() <= MAX_READ;
-        if readable
-            && let Some(split) = Self::of_reading(vocabulary, lexer, state, &covered, overlap, few)
-        {
-            return Some(split);
-        }
-        if !wide {
-            return None;
-        }
-        let found = escapes::find(vocabulary, lexer, state);
-        let found = found.filter(|found| found.read.count() < covered.read.count().min(MAX_READ));
-        let reading = found.or_else(|| readable.then_some(covered))?;
-        Self::of_reading(vocabulary, lexer, state, &reading, overlap, usize::MAX)
-    }
-
-    /// The split of all tokens, of which some are read, at most so many of the nodes that lead to
-    /// them. The lexeme ends within no others but for those that `overlap` covers.
+    /// The split of all tokens, of which only those are read that a closure doesn't cover.
     fn of_reading(
         vocabulary: &Vocabulary,
         lexer: &mut Lexer,
         state: RegexId,
-        Reading { alive, read, home }: &Reading,
-        overlap: Option<Closure>,
-        most: usize,
-    ) -> Option<Self> {
+        Reading { alive, read }: &Reading,
+        closure: Closure,
+    ) -> Self {
         let trie = &vocabulary.trie;
         let mut bits = alive.clone();
         let nodes = vocabulary.paths.nodes_of(read.iter());
@@ -170,32 +124,20 @@ impl Split {
             tree,
             &nodes,
             (state, ()),
-            most,
             |_, (), _| (),
-            |lexer, visit| {
-                let Visit { node, depth, state: (state, ()), listed } = visit;
+            |lexer, Visit { node, depth, state: (state, ()), listed }| {
                 if listed {
                     trie.tokens_at(node).iter().for_each(|&token| bits.insert(token));
                 }
-                if trie.is_leaf(node) {
-                    return true;
-                }
-                if lexer.accepts(state) {
+                if !trie.is_leaf(node) && lexer.accepts(state) {
                     ends.push((node, depth));
                 }
-                let below = vocabulary.atoms.below(node);
-                let is_quiet = home.as_ref().is_some_and(|home| home.is_quiet(state, below));
-                if is_quiet {
-                    for &token in trie.slice(trie.range_below(node)) {
-                        bits.insert(token);
-                    }
-                }
-                !is_quiet
             },
-        )?;
+        );
         let inside = TokenSet::of_bits(bits, vocabulary);
-        let ends = Ends::new(trie, ends, overlap.is_some());
-        Some(Self { inside, overlap: overlap.unwrap_or_default(), ends })
+        // Within what the closure covers the lexeme may end too.
+        let overlap = if closure.accepts { closure } else { Closure::default() };
+        Self { inside, overlap, ends: Ends::new(trie, ends, closure.accepts) }
     }
 
     /// The split of the tokens below `root`, if few of them are alive.

@@ -11,7 +11,6 @@ pub mod closure;
 mod counts;
 mod crossing;
 pub mod descent;
-mod escapes;
 mod find;
 mod hub;
 pub mod machine;

@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::closure::Closure;
 use super::machine::{ByteMachine, is_dead};
 use crate::byteset::ByteSet;
-use crate::index::{Id, NodeId, RegexId};
+use crate::index::{NodeId, RegexId};
 use crate::lexer::Lexer;
 use crate::vocab::atoms::{AtomIndex, Atoms, atoms_with_byte};
 use crate::vocab::paths::{NodeSet, Paths};
@@ -249,9 +249,8 @@ pub struct Visit<S> {
     pub listed: bool,
 }
 
-/// Goes from the root to some nodes only, in the order of the trie, as far as the state is alive;
-/// `None` if it seems to come to more than `most` nodes, by those on the first part of the way. Each state has something with it, of which
-/// `step` gives the next. `visit` says whether to go on below a node.
+/// Goes from the root to some nodes only, in the order of the trie, as far as the state is alive.
+/// Each state has something with it, of which `step` gives the next.
 ///
 /// PERF: a walk past all that is not meant takes a millisecond and more, since a few of the tokens
 /// below nearly every node near the root are.
@@ -260,11 +259,9 @@ pub fn walk_nodes<T: Copy>(
     (trie, paths): (&Trie, &Paths),
     nodes: &NodeSet,
     start: (RegexId, T),
-    most: usize,
     step: impl Fn(RegexId, T, u8) -> T,
-    mut visit: impl FnMut(&Lexer, Visit<(RegexId, T)>) -> bool,
-) -> Option<()> {
-    let mut visited = 0usize;
+    mut visit: impl FnMut(&Lexer, Visit<(RegexId, T)>),
+) {
     let mut open = vec![(Trie::ROOT, trie.end(Trie::ROOT), start)];
     let mut way: Vec<NodeId> = Vec::with_capacity(TYPICAL_DEPTH);
     let mut from = NodeId(1);
@@ -287,23 +284,12 @@ pub fn walk_nodes<T: Copy>(
                 from = trie.end(node);
                 break;
             }
-            visited += 1;
-            // If what is ahead is like what is behind.
-            if visited.is_multiple_of((most / 2).max(1))
-                && visited.saturating_mul(trie.len()) > most.saturating_mul(node.index())
-            {
-                return None;
-            }
             state = (next, step(state.0, state.1, byte));
             let depth = open.len() as u32;
             open.push((node, trie.end(node), state));
-            if !visit(lexer, Visit { node, depth, state, listed: node == listed }) {
-                from = trie.end(node);
-                break;
-            }
+            visit(lexer, Visit { node, depth, state, listed: node == listed });
         }
     }
-    Some(())
 }
 
 /// The nodes below `root` that one of `bytes` leads to from a place where the machine may end, each
