@@ -14,7 +14,7 @@ from functools import wraps
 from threading import local
 from typing import Any
 
-__all__ = ["Follower", "teach"]
+__all__ = ["Follower", "join", "teach"]
 
 _TAUGHT = "_earmark_taught"
 _IDS = ("inputs", "input_ids", "decoder_input_ids")
@@ -97,6 +97,8 @@ def teach(mixin: Any) -> None:
     def processors_(self: Any, *args: Any, **kwargs: Any) -> Any:
         made = processors(self, *args, **kwargs)
         config = kwargs.get("generation_config", args[0] if args else None)
+        if _running.calls:
+            _running.calls[-1].config = config
         for each in made:
             if isinstance(each, Follower):
                 _begin(each, config)
@@ -118,3 +120,15 @@ def _begin(follower: Follower, config: Any) -> None:
         call.followers.append(follower)
     else:
         follower._call_ends(None)
+
+
+def join(follower: Follower) -> None:
+    """Let a follower into the outermost call that runs in this thread, if it is in none.
+
+    For one that the call does not know: another logits processor, which is in the call's list, asks
+    it.
+    """
+    if _running.calls and not any(follower in call.followers for call in _running.calls):
+        outermost = _running.calls[0]
+        follower._call_begins(outermost)
+        outermost.followers.append(follower)

@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from earmark._earmark import Grammar, Vocabulary, fill_masks
-from earmark.calls import Call, Follower, teach
+from earmark.calls import Call, Follower, join, teach
 from earmark.errors import MatchError
 from earmark.masks import allocate_masks, apply_mask
 from earmark.sequences import Sequence, Sequences
@@ -195,6 +195,9 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
         if not self._sequences.are_begun:
             return
         self._ended = True
+        if output is None:
+            # The call has failed: what the one before gave may be gone on with.
+            return
         is_tensor = hasattr(output, "untyped_storage") and output.ndim == 2
         self._last = (output, self._sequences.prompt_length) if is_tensor else None
 
@@ -230,6 +233,7 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
                 "another model's, or does not know the model's width; make it by "
                 "vocabulary_of(tokenizer, model)"
             )
+        join(self)
         rows = self._follow(input_ids)
         drafting = self._is_draft(input_ids)
         going: list[int] = []

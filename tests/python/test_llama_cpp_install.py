@@ -532,6 +532,7 @@ FORGETFUL = [
     ("functionary-v2", {"tools": [TOOL], "tool_choice": "auto"}),
     ("chatml-function-calling", {"tools": [TOOL], "tool_choice": "auto"}),
     ("chatml-function-calling", {"tools": [TOOL], "tool_choice": CHOICE}),
+    ("chatml-function-calling", {"functions": [TOOL["function"]], "function_call": "auto"}),
     ("chatml", {"tools": [TOOL], "tool_choice": CHOICE}),
 ]
 

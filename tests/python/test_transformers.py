@@ -460,6 +460,48 @@ def test_prompts_that_are_slices_of_one_tensor() -> None:
             assert ORACLES[0][1](text)
 
 
+class Asks(transformers.LogitsProcessor):
+    """Asks another processor, of which `generate()` does not know."""
+
+    def __init__(self, other: Any) -> None:
+        self.other = other
+
+    def __call__(self, ids: Any, scores: Any) -> Any:
+        return self.other(ids, scores)
+
+
+@pytest.mark.parametrize("options", [{}, {"prompt_lookup_num_tokens": 2}])
+def test_a_processor_that_another_asks_knows_calls_too(options: dict[str, Any]) -> None:
+    processor = GrammarLogitsProcessor(DATE, vocabulary())
+    inputs = encode(PROMPTS[:1])
+    generate(Asks(processor), inputs, max_new_tokens=1)
+    for _ in range(2):
+        one = tokenizer()("1", return_tensors="pt")["input_ids"][:, -1:]
+        longer = torch.cat([inputs["input_ids"], one], dim=-1)
+        inputs = {"input_ids": longer, "attention_mask": torch.ones_like(longer)}
+        ids = generate(Asks(processor), inputs, **options)
+        assert ORACLES[0][1](answers(ids, inputs)[0])
+
+
+def test_a_call_goes_on_after_one_that_failed() -> None:
+    class Raises(transformers.LogitsProcessor):
+        steps = 0
+
+        def __call__(self, ids: Any, scores: Any) -> Any:  # noqa: ARG002
+            self.steps += 1
+            if self.steps == 3:
+                raise MemoryError
+            return scores
+
+    inputs = encode(PROMPTS[:1])
+    processor = GrammarLogitsProcessor(DATE, vocabulary())
+    ids = generate(processor, inputs, max_new_tokens=3)
+    rest = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    with pytest.raises(MemoryError):
+        generate(processor, rest, Raises())
+    assert ORACLES[0][1](answers(generate(processor, rest), inputs)[0])
+
+
 def test_a_call_that_was_cut_goes_on() -> None:
     inputs = encode(PROMPTS[:1])
     whole = generate(GrammarLogitsProcessor(JSON, vocabulary()), inputs)

@@ -79,9 +79,9 @@ def check_grammar_kept(llama: Any, given: Mapping[str, Any]) -> None:
     elif chat_format in _FUNCTIONARY:
         forgets = bool(tools or functions) and choice != "none"
     elif chat_format == "chatml-function-calling":
-        forgets = bool(tools) and choice not in (None, "none")
+        forgets = bool(tools or functions) and choice not in (None, "none")
     else:
-        forgets = bool(tools) and isinstance(choice, Mapping)
+        forgets = bool(tools or functions) and isinstance(choice, Mapping)
     if forgets:
         of_format = "" if chat_format is None else f" of the chat format {chat_format!r}"
         raise RequestError(
