@@ -16,39 +16,36 @@ use crate::large::{ids, many_tokens};
 
 #[test]
 fn masks_of_strings_equal_a_plain_walk() {
-    let schemas = if env::var_os("EARMARK_SLOW").is_some() { 2_000 } else { 60 };
-    let first: u64 = env::var("EARMARK_SEED").map_or(1, |seed| seed.parse().unwrap());
     let common =
         ["a", "b", "\"", "c", "é", "日", ":", " ", ",", "}", "\\", "u", "0", "😀", "n", "\n"];
-    let mut tokens = many_tokens(first, &common);
     let more = ["{\"", "\"a\":", "\": ", "\",", "\"}", "\\u00", "\\n", "\\\"", "\\ud83d\\ude00"];
-    tokens.bytes.splice(4..4, more.iter().map(|text| text.as_bytes().to_vec()));
-    let eos: Vec<u32> = tokens.eos.iter().map(|&id| id + more.len() as u32).collect();
-    let width = Some(tokens.width + more.len());
-    let vocabulary = Vocabulary::new(&tokens.bytes, &eos, &tokens.special, width);
-    let vocabulary = Arc::new(vocabulary.unwrap());
-    for seed in 0..schemas {
-        let seed = first * 1_000_003 + seed;
-        let mut choices = Choices::seeded(seed);
-        let schema = if choices.chance(50) { string(&mut choices) } else { object(&mut choices) };
-        check(&mut choices, &schema, &vocabulary)
-            .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-    }
+    check_all(
+        &common,
+        &more,
+        |choices| {
+            if choices.chance(50) { string(choices) } else { object(choices) }
+        },
+    );
 }
 
 /// Texts that may be nearly anything, but for what few of them hold: then only the places in tokens
 /// are read where something may happen.
 #[test]
 fn masks_around_hubs_equal_a_plain_walk() {
-    let schemas = if env::var_os("EARMARK_SLOW").is_some() { 2_000 } else { 60 };
-    let first: u64 = env::var("EARMARK_SEED").map_or(1, |seed| seed.parse().unwrap());
     let common = [
         "a", "b", "c", "0", ":", " ", "é", "\"", "@", "\u{a0}", "\u{3000}", "日", ".", "\\", "n",
         "😀",
     ];
-    let mut tokens = many_tokens(first, &common);
     let more =
         ["\": ", "\",", "\\u00", "\\n", "\\\"", "abcab:", "c:ab cab", "0ab.c\"", "\u{1680}a"];
+    check_all(&common, &more, nearly_anything);
+}
+
+/// Checks random schemas over all short texts of some characters, and more tokens.
+fn check_all(common: &[&str], more: &[&str], schema: impl Fn(&mut Choices) -> String) {
+    let schemas = if env::var_os("EARMARK_SLOW").is_some() { 2_000 } else { 60 };
+    let first: u64 = env::var("EARMARK_SEED").map_or(1, |seed| seed.parse().unwrap());
+    let mut tokens = many_tokens(first, common);
     tokens.bytes.splice(4..4, more.iter().map(|text| text.as_bytes().to_vec()));
     let eos: Vec<u32> = tokens.eos.iter().map(|&id| id + more.len() as u32).collect();
     let width = Some(tokens.width + more.len());
@@ -57,7 +54,7 @@ fn masks_around_hubs_equal_a_plain_walk() {
     for seed in 0..schemas {
         let seed = first * 1_000_003 + seed;
         let mut choices = Choices::seeded(seed);
-        let schema = nearly_anything(&mut choices);
+        let schema = schema(&mut choices);
         check(&mut choices, &schema, &vocabulary)
             .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     }
