@@ -41,7 +41,8 @@ def table(data: dict[str, Any]) -> str:
             continue
         ours = by_engine["earmark"]
         again = number(ours.get("warm", {}).get("mask_mean"))
-        memory = size(ours.get("grammars", {}).get("memory"))
+        # A process grows by pages of its allocator; the own account is finer.
+        memory = size(ours.get("grammars", {}).get("own"))
         figures = [cell for engine in engines for cell in cells(by_engine.get(engine))]
         stopped |= any("*" in cell for cell in figures)
         lines.append(row(case.title, *figures, again, memory))
