@@ -311,11 +311,6 @@ impl Recogniser {
         self.states.is_empty()
     }
 
-    /// The number of Earley rows.
-    pub fn row_count(&self) -> usize {
-        self.rows.len()
-    }
-
     /// Bytes of memory held, the grammar's own aside.
     pub fn memory_bytes(&self) -> usize {
         self.lexer.memory_bytes()

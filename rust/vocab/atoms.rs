@@ -300,23 +300,6 @@ impl AtomIndex {
         self.text.words().len() * 32
     }
 
-    /// The tokens that hold all of these atoms.
-    pub fn tokens_with_all(&self, atoms: Atoms) -> TokenBits {
-        let mut with = self.text.clone();
-        let mut rest = atoms;
-        while rest != 0 {
-            with.intersect(&self.tokens[rest.trailing_zeros() as usize]);
-            rest &= rest - 1;
-        }
-        with
-    }
-
-    /// The atoms of what follows a node in the tokens below it.
-    #[inline]
-    pub fn below(&self, node: NodeId) -> Atoms {
-        self.below[node.index()]
-    }
-
     /// Whether the tokens below a node go on from it with these atoms alone.
     #[inline]
     pub fn below_within(&self, node: NodeId, atoms: Atoms) -> bool {
