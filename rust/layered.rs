@@ -46,6 +46,22 @@ impl<I: Id, T> Layered<I, T> {
         self.own.len()
     }
 
+    /// An item that is not shared.
+    pub fn own_mut(&mut self, id: I) -> &mut T {
+        let shared = self.shared.len();
+        &mut self.own[id.index() - shared]
+    }
+
+    /// The items with their ids, in order.
+    pub fn iter_enumerated(&self) -> impl Iterator<Item = (I, &T)> {
+        self.iter().enumerate().map(|(index, item)| (I::new(index), item))
+    }
+
+    /// The items that are not shared, in order.
+    pub fn own(&self) -> &[T] {
+        &self.own
+    }
+
     /// Makes room for more items.
     pub fn reserve(&mut self, more: usize) {
         self.own.reserve(more);

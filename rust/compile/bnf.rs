@@ -5,6 +5,7 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
+use super::layout::LexemeName;
 use crate::earley::{Order, Sym};
 use crate::grammar::TokenTerminal;
 use crate::index::{IndexVec, LexemeId, NonterminalId, RegexId, TokenTerminalId};
@@ -21,8 +22,7 @@ pub(super) type Symbols = SmallVec<[Sym; 4]>;
 pub(super) struct BnfLexeme {
     /// What it matches; never the empty text.
     pub(super) regex: RegexId,
-    /// For `expected()`; empty where the lexeme merges several parts.
-    pub(super) name: String,
+    pub(super) name: LexemeName,
 }
 
 /// Productions in Backus–Naur form.
@@ -65,7 +65,7 @@ impl fmt::Display for Bnf {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::index::Id;
+    use crate::index::{ExprId, Id};
     use crate::lexer::EPSILON;
 
     /// A grammar from lines such as `0: a 1 | `, digits for nonterminals and letters for lexemes.
@@ -91,7 +91,7 @@ pub(super) mod tests {
             );
         }
         let lexemes = (b'a'..=b'z')
-            .map(|c| BnfLexeme { regex: EPSILON, name: char::from(c).to_string() })
+            .map(|c| BnfLexeme { regex: EPSILON, name: LexemeName::Expr(ExprId(u32::from(c))) })
             .collect::<Vec<_>>();
         Bnf {
             start: NonterminalId(0),
@@ -116,7 +116,10 @@ pub(super) mod tests {
                     let symbols: Vec<String> = symbols
                         .iter()
                         .map(|symbol| match symbol {
-                            Sym::Lexeme(id) => bnf.lexemes[*id].name.clone(),
+                            Sym::Lexeme(id) => match bnf.lexemes[*id].name {
+                                LexemeName::Expr(ExprId(c)) => char::from(c as u8).to_string(),
+                                _ => String::new(),
+                            },
                             Sym::Token(id) => format!("t{}", id.0),
                             Sym::Nonterminal(id) => id.0.to_string(),
                         })

@@ -1,31 +1,34 @@
 //! Strongly connected components of a graph (Tarjan 1972), with an explicit stack.
 
+/// Of a node whose component has been found.
+const FOUND: u32 = u32::MAX;
+
 /// Visits the graph of nodes `0..count`.
 #[derive(Clone, Debug)]
 pub(super) struct Components {
-    /// 1 + the order of first visit; 0 for not visited.
+    /// 1 + the order of first visit; 0 for not visited, [`FOUND`] for no longer on the stack.
     index: Vec<u32>,
-    low: Vec<u32>,
-    on_stack: Vec<bool>,
     stack: Vec<usize>,
     next: u32,
 }
 
+/// A node on the path that is being visited.
+struct Call {
+    node: usize,
+    /// Which successor comes next.
+    part: usize,
+    /// The first node on the stack that it is known to lead to, by its index.
+    low: u32,
+}
+
 impl Components {
     pub(super) fn new(count: usize) -> Self {
-        Self {
-            index: vec![0; count],
-            low: vec![0; count],
-            on_stack: vec![false; count],
-            stack: Vec::new(),
-            next: 1,
-        }
+        Self { index: vec![0; count], stack: Vec::new(), next: 1 }
     }
 
     /// Takes over what another one has visited, whose nodes are the first of these.
     pub(super) fn skip(&mut self, other: &Self) {
         self.index[..other.index.len()].copy_from_slice(&other.index);
-        self.next = other.next;
     }
 
     /// Calls `found` with each component that `root` reaches and that was not found before, those
@@ -39,28 +42,26 @@ impl Components {
         if self.index[root] != 0 {
             return Ok(());
         }
-        let mut calls = vec![(root, 0)];
-        self.enter(root);
-        while let Some((at, next)) = calls.last_mut() {
-            let at = *at;
-            if let Some(part) = part(at, *next) {
-                *next += 1;
-                if self.index[part] == 0 {
-                    self.enter(part);
-                    calls.push((part, 0));
-                } else if self.on_stack[part] {
-                    self.low[at] = self.low[at].min(self.index[part]);
+        let mut calls = vec![self.enter(root)];
+        while let Some(call) = calls.last_mut() {
+            if let Some(part) = part(call.node, call.part) {
+                call.part += 1;
+                match self.index[part] {
+                    0 => calls.push(self.enter(part)),
+                    FOUND => {}
+                    index => call.low = call.low.min(index),
                 }
                 continue;
             }
+            let Call { node: at, low, .. } = *call;
             calls.pop();
-            if let Some(&(caller, _)) = calls.last() {
-                self.low[caller] = self.low[caller].min(self.low[at]);
+            if let Some(caller) = calls.last_mut() {
+                caller.low = caller.low.min(low);
             }
-            if self.low[at] == self.index[at] {
+            if low == self.index[at] {
                 let first = self.stack.iter().rposition(|&node| node == at).unwrap_or(0);
                 for &member in &self.stack[first..] {
-                    self.on_stack[member] = false;
+                    self.index[member] = FOUND;
                 }
                 found(&self.stack[first..])?;
                 self.stack.truncate(first);
@@ -69,12 +70,12 @@ impl Components {
         Ok(())
     }
 
-    fn enter(&mut self, node: usize) {
-        self.index[node] = self.next;
-        self.low[node] = self.next;
+    fn enter(&mut self, node: usize) -> Call {
+        let low = self.next;
+        self.index[node] = low;
         self.next += 1;
-        self.on_stack[node] = true;
         self.stack.push(node);
+        Call { node, part: 0, low }
     }
 }
 

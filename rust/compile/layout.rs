@@ -7,7 +7,9 @@ use super::regular::Regular;
 use crate::earley::{OrderPlan, Program, Sym};
 use crate::error::GrammarError;
 use crate::grammar::{Grammar, TokenTerminal};
-use crate::index::{Id, IndexVec, LexemeId, NonterminalId, RegexId, TokenTerminalId};
+use crate::index::{
+    ExprId, Id, IndexVec, LexemeId, NonterminalId, RegexId, SymbolId, TokenTerminalId,
+};
 use crate::lexer::Lexer;
 
 /// A regular terminal.
@@ -15,8 +17,21 @@ use crate::lexer::Lexer;
 pub struct Lexeme {
     /// The lexer state at its start.
     pub start: RegexId,
-    /// The terminal's name or text; empty where several were merged.
-    pub name: String,
+    /// What `expected()` calls it.
+    pub name: LexemeName,
+}
+
+/// What a lexeme is called.
+///
+/// PERF: few are ever asked for. Writing them all out took 2 % of the instructions of first masks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LexemeName {
+    /// It merges several parts.
+    None,
+    /// As the symbol that it is.
+    Symbol(SymbolId),
+    /// By its text.
+    Expr(ExprId),
 }
 
 /// A grammar ready to be run: immutable, shared by all matchers.
@@ -35,6 +50,15 @@ pub struct CompiledGrammar {
 }
 
 impl CompiledGrammar {
+    /// The terminal's name or text; empty where several were merged.
+    pub fn lexeme_name(&self, lexeme: LexemeId) -> String {
+        match self.lexemes[lexeme].name {
+            LexemeName::None => String::new(),
+            LexemeName::Symbol(symbol) => self.source.symbols[symbol].name.to_string(),
+            LexemeName::Expr(expr) => self.source.print_expr(expr),
+        }
+    }
+
     /// Bytes of memory held, without the source.
     pub fn memory_bytes(&self) -> usize {
         self.program.memory_bytes() + self.lexemes.len() * 48 + self.lexer.memory_bytes()
@@ -59,7 +83,7 @@ pub(super) fn lay_out(
     let mut symbol_of = |symbol: Sym| match symbol {
         Sym::Lexeme(id) => Sym::Lexeme(*lexeme_numbers[id.index()].get_or_insert_with(|| {
             let lexeme = &bnf.lexemes[id];
-            lexemes.push(Lexeme { start: lexeme.regex, name: lexeme.name.clone() })
+            lexemes.push(Lexeme { start: lexeme.regex, name: lexeme.name })
         })),
         Sym::Token(id) => Sym::Token(id),
         Sym::Nonterminal(id) => Sym::Nonterminal(

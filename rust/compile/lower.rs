@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use super::bnf::{Bnf, BnfLexeme, Symbols};
+use super::layout::LexemeName;
 use super::regular::Regular;
 use crate::earley::{Order, OrderItem, Sym};
 use crate::error::GrammarError;
@@ -40,9 +41,9 @@ pub(super) fn lower(
     let start = lower.fresh();
     let symbol = &grammar.symbols[grammar.start];
     let ignored = lower.regular.ignored;
-    let mut first: Symbols = lower.lexeme(ignored, "")?.into_iter().collect();
+    let mut first: Symbols = lower.lexeme(ignored, LexemeName::None)?.into_iter().collect();
     if symbol.kind == SymbolKind::Terminal || lower.regular.in_rule(symbol.body).is_some() {
-        first.extend(lower.symbol(symbol.body, &symbol.name)?);
+        first.extend(lower.symbol(symbol.body, LexemeName::Symbol(grammar.start))?);
     } else {
         first.push(Sym::Nonterminal(lower.nonterminal(symbol.body)));
     }
@@ -116,12 +117,12 @@ impl Lower<'_> {
                 }
                 if !merged.is_empty() {
                     let regex = self.regular.regexes.or(&merged);
-                    let symbol = self.lexeme(regex, "")?;
+                    let symbol = self.lexeme(regex, LexemeName::None)?;
                     self.productions[nonterminal].push(symbol.into_iter().collect());
                 }
             }
             &Expr::Repeat { expr, min, max } => {
-                let part = self.symbol(expr, "")?;
+                let part = self.symbol(expr, LexemeName::None)?;
                 let symbols = self.repeat(part, min, max);
                 self.productions[nonterminal].push(symbols);
             }
@@ -163,7 +164,7 @@ impl Lower<'_> {
             let (marks, excludes) = (item.marks.clone(), item.excludes.clone());
             items.push(OrderItem { symbols, once: item.once, marks, excludes });
         }
-        let separator = match self.symbol(members.separator, "")? {
+        let separator = match self.symbol(members.separator, LexemeName::None)? {
             Some(separator) => separator,
             None => self.nothing(),
         };
@@ -192,29 +193,27 @@ impl Lower<'_> {
                 continue;
             }
             if let Some(regex) = merged.take() {
-                symbols.extend(self.lexeme(regex, "")?);
+                symbols.extend(self.lexeme(regex, LexemeName::None)?);
             }
             match &grammar.exprs[part] {
                 Expr::Seq(parts) if regex.is_none() => stack.extend(parts.iter().rev().copied()),
-                _ => symbols.extend(self.symbol(part, "")?),
+                _ => symbols.extend(self.symbol(part, LexemeName::None)?),
             }
         }
         if let Some(regex) = merged {
-            symbols.extend(self.lexeme(regex, "")?);
+            symbols.extend(self.lexeme(regex, LexemeName::None)?);
         }
         Ok(symbols)
     }
 
     /// The symbol of one part: none for the empty text.
-    fn symbol(&mut self, expr: ExprId, name: &str) -> Result<Option<Sym>, GrammarError> {
+    fn symbol(&mut self, expr: ExprId, name: LexemeName) -> Result<Option<Sym>, GrammarError> {
         let grammar = self.grammar;
         if let Some(regex) = self.regular.in_rule(expr) {
-            let printed;
             let name = match &grammar.exprs[expr] {
-                Expr::Symbol(symbol) => &grammar.symbols[*symbol].name,
-                Expr::Literal(_) | Expr::Class(_) | Expr::Bytes(_) if name.is_empty() => {
-                    printed = grammar.print_expr(expr);
-                    &printed
+                Expr::Symbol(symbol) => LexemeName::Symbol(*symbol),
+                Expr::Literal(_) | Expr::Class(_) | Expr::Bytes(_) if name == LexemeName::None => {
+                    LexemeName::Expr(expr)
                 }
                 _ => name,
             };
@@ -232,7 +231,7 @@ impl Lower<'_> {
             return Ok(known);
         }
         let token = Sym::Token(self.tokens.push(terminal.clone()));
-        let ignored = self.lexeme(self.regular.ignored, "")?;
+        let ignored = self.lexeme(self.regular.ignored, LexemeName::None)?;
         let symbol = match ignored {
             None => token,
             Some(ignored) => {
@@ -253,7 +252,7 @@ impl Lower<'_> {
     }
 
     /// A lexeme; if it may be empty, a nonterminal for "the lexeme or nothing".
-    fn lexeme(&mut self, regex: RegexId, name: &str) -> Result<Option<Sym>, GrammarError> {
+    fn lexeme(&mut self, regex: RegexId, name: LexemeName) -> Result<Option<Sym>, GrammarError> {
         if regex == EPSILON {
             return Ok(None);
         }
@@ -276,7 +275,7 @@ impl Lower<'_> {
         let known = self.lexeme_ids.entry(regex).or_default();
         let lexemes = &mut self.lexemes;
         let id = known.iter().copied().find(|&id| lexemes[id].name == name).unwrap_or_else(|| {
-            let id = lexemes.push(BnfLexeme { regex, name: name.to_owned() });
+            let id = lexemes.push(BnfLexeme { regex, name });
             known.push(id);
             id
         });

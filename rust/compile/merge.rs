@@ -7,6 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use super::bnf::{Bnf, BnfLexeme, Symbols};
+use super::layout::LexemeName;
 use crate::earley::Sym;
 use crate::index::{LexemeId, NonterminalId, RegexId};
 use crate::lexer::RegexSet;
@@ -59,7 +60,7 @@ fn merge_at(
         let regex = regexes.or(&parts);
         let lexeme = *merged
             .entry(regex)
-            .or_insert_with(|| bnf.lexemes.push(BnfLexeme { regex, name: String::new() }));
+            .or_insert_with(|| bnf.lexemes.push(BnfLexeme { regex, name: LexemeName::None }));
         bnf.productions[id][indexes[0]][position] = Sym::Lexeme(lexeme);
         gone.extend_from_slice(&indexes[1..]);
     }

@@ -21,7 +21,7 @@ mod units;
 use std::sync::Arc;
 
 pub(crate) use language::Languages;
-pub use layout::{CompiledGrammar, Lexeme};
+pub use layout::{CompiledGrammar, Lexeme, LexemeName};
 pub use regexes::Effort;
 pub(crate) use regular::Known;
 

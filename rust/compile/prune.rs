@@ -106,6 +106,12 @@ fn find_productive(bnf: &Bnf) -> Result<Vec<bool>, GrammarError> {
             Sym::Lexeme(_) | Sym::Token(_) => true,
         };
         let order = &bnf.orders[&head];
+        // PERF: to copy objects' members and plan them took 2 % of the instructions of first masks.
+        if order.has_all_in_a_row() && order.symbols().all(is_productive) {
+            productive[head.index()] = true;
+            ready.push(head);
+            continue;
+        }
         let set: usize = order
             .items
             .iter()

@@ -31,7 +31,7 @@ enum Context {
 pub(super) struct Regular {
     pub(super) regexes: Regexes,
     /// By expression and context.
-    found: Vec<Option<RegexId>>,
+    found: Vec<Found>,
     /// Any number of ignored texts; ε where nothing is ignored.
     pub(super) ignored: RegexId,
 }
@@ -39,7 +39,26 @@ pub(super) struct Regular {
 impl Regular {
     /// The regex of an expression in a rule, if it is regular.
     pub(super) fn in_rule(&self, expr: ExprId) -> Option<RegexId> {
-        self.found[node(expr, Context::Rule)]
+        self.found[node(expr, Context::Rule)].regex()
+    }
+}
+
+/// What is found of an expression where it stands.
+///
+/// PERF: small, since there are two for each expression that every schema begins with.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    regex: RegexId,
+    /// The size of a regular expression, shared parts counted wherever they stand; where it is more
+    /// than fits, the greatest.
+    size: u32,
+}
+
+impl Found {
+    const NOTHING: Self = Self { regex: RegexId(u32::MAX), size: 0 };
+
+    fn regex(self) -> Option<RegexId> {
+        Some(self.regex).filter(|&regex| regex != Self::NOTHING.regex)
     }
 }
 
@@ -58,7 +77,6 @@ fn place(node: usize) -> (ExprId, Context) {
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
     regular: Regular,
-    sizes: Vec<u64>,
     components: Components,
 }
 
@@ -68,7 +86,7 @@ impl Known {
         let (mut finder, mut components) = Finder::new(grammar, false, None);
         finder.find(&mut components)?;
         finder.regular.regexes.share();
-        Ok(Self { regular: finder.regular, sizes: finder.sizes, components })
+        Ok(Self { regular: finder.regular, components })
     }
 }
 
@@ -108,15 +126,13 @@ struct Finder<'a> {
     grammar: &'a Grammar,
     fold: bool,
     regular: Regular,
-    /// Sizes of regular expressions, shared parts counted wherever they stand.
-    sizes: Vec<u64>,
 }
 
 impl<'a> Finder<'a> {
     fn new(grammar: &'a Grammar, fold: bool, known: Option<&Known>) -> (Self, Components) {
         let nodes = grammar.exprs.len() * 2;
         let known = known.filter(|_| !fold);
-        let new = grammar.exprs.len() - known.map_or(0, |known| known.sizes.len() / 2);
+        let new = grammar.exprs.len() - known.map_or(0, |known| known.regular.found.len() / 2);
         let mut finder = Self {
             grammar,
             fold,
@@ -125,18 +141,17 @@ impl<'a> Finder<'a> {
                     Some(known) => known.regular.regexes.clone(),
                     None => Regexes::default(),
                 },
-                found: vec![None; nodes],
+                found: Vec::with_capacity(nodes),
                 ignored: EPSILON,
             },
-            sizes: vec![0; nodes],
         };
         finder.regular.regexes.reserve(new.min(MAX_RESERVED));
         let mut components = Components::new(nodes);
         if let Some(known) = known {
-            finder.regular.found[..known.sizes.len()].copy_from_slice(&known.regular.found);
-            finder.sizes[..known.sizes.len()].copy_from_slice(&known.sizes);
+            finder.regular.found.extend_from_slice(&known.regular.found);
             components.skip(&known.components);
         }
+        finder.regular.found.resize(nodes, Found::NOTHING);
         (finder, components)
     }
 
@@ -160,8 +175,10 @@ impl<'a> Finder<'a> {
             // Seen from outside it is one lexeme with ignored text behind it.
             let regex = self.regex(node(start.body, Context::Terminal));
             let ignored = self.regular.ignored;
-            self.regular.found[node(start.body, Context::Rule)] =
-                regex.map(|regex| self.regular.regexes.concat(regex, ignored));
+            if let Some(regex) = regex {
+                let regex = self.regular.regexes.concat(regex, ignored);
+                self.regular.found[node(start.body, Context::Rule)].regex = regex;
+            }
         }
         Ok(())
     }
@@ -200,13 +217,13 @@ impl<'a> Finder<'a> {
         let mut size = own_size(expr);
         if let (Expr::Literal(_), Context::Terminal) = (expr, context) {
             // Made when it is known whether it stands before something.
-            self.sizes[at] = size;
+            self.set_size(at, size);
             return Ok(());
         }
         let in_sequence = matches!(expr, Expr::Seq(_)) && context == Context::Terminal;
         let mut parts = Vec::new();
         for part in (0..).map_while(|index| part(grammar, at, index)) {
-            size += self.sizes[part];
+            size += u64::from(self.regular.found[part].size);
             if in_sequence && self.literal(part).is_some() {
                 continue;
             }
@@ -244,7 +261,7 @@ impl<'a> Finder<'a> {
         if context == Context::Terminal && !terminal {
             self.regular.regexes.check_size(size)?;
         }
-        self.sizes[at] = size;
+        self.set_size(at, size);
         let regex = match expr {
             Expr::Seq(parts) if in_sequence => Some(self.sequence(parts)),
             _ => self.regular.regexes.make(expr, &parts)?,
@@ -259,8 +276,12 @@ impl<'a> Finder<'a> {
             // In a rule it stays in productions.
             return if context == Context::Rule { Ok(()) } else { Err(too_deep(depth)) };
         }
-        self.regular.found[at] = Some(regex);
+        self.regular.found[at].regex = regex;
         Ok(())
+    }
+
+    fn set_size(&mut self, at: usize, size: u64) {
+        self.regular.found[at].size = u32::try_from(size).unwrap_or(u32::MAX);
     }
 
     /// The literal of a terminal that a node is.
@@ -273,10 +294,11 @@ impl<'a> Finder<'a> {
 
     /// The regex of a node that has been visited, if it is regular.
     fn regex(&mut self, at: usize) -> Option<RegexId> {
-        if let (None, Some(bytes)) = (self.regular.found[at], self.literal(at)) {
-            self.regular.found[at] = Some(self.regular.regexes.literal(bytes));
+        let known = self.regular.found[at].regex();
+        if let (None, Some(bytes)) = (known, self.literal(at)) {
+            self.regular.found[at].regex = self.regular.regexes.literal(bytes);
         }
-        self.regular.found[at]
+        self.regular.found[at].regex()
     }
 
     /// A sequence in a terminal, all of whose parts are regular.
@@ -287,7 +309,7 @@ impl<'a> Finder<'a> {
         let mut rest = EPSILON;
         for &part in parts.iter().rev() {
             let at = node(part, Context::Terminal);
-            rest = match (self.literal(at), self.regular.found[at]) {
+            rest = match (self.literal(at), self.regular.found[at].regex()) {
                 (Some(bytes), _) => self.regular.regexes.literal_before(bytes, rest),
                 (None, regex) => self.regular.regexes.concat(regex.unwrap_or(EPSILON), rest),
             };

@@ -44,6 +44,28 @@ impl Order {
     pub fn symbols_mut(&mut self) -> impl Iterator<Item = &mut Sym> {
         self.items.iter_mut().flat_map(|item| item.symbols.iter_mut()).chain(&mut self.separator)
     }
+
+    /// Whether it is plain that all items in a row, each of them once, are a text. Then there is
+    /// one; it needs no plan to say so.
+    pub(crate) fn has_all_in_a_row(&self) -> bool {
+        let count = self.items.len();
+        let fits = self.min as usize <= count && self.max.is_none_or(|max| count <= max as usize);
+        if count == 0 || !fits || !self.conditions.is_empty() || self.marks >= u64::BITS {
+            return false;
+        }
+        let mut last = None;
+        let mut missing = (1u64 << self.marks) - 1;
+        for item in &self.items {
+            if item.once.is_some() && item.once <= last {
+                return false;
+            }
+            last = item.once.or(last);
+            for &mark in item.marks.iter().filter(|&&mark| mark < self.marks) {
+                missing &= !(1 << mark);
+            }
+        }
+        (self.separator.is_some() || count == 1) && missing == 0
+    }
 }
 
 /// An item of [`Order`].
@@ -319,7 +341,7 @@ pub(super) mod tests {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (state >> 16) % bound
         };
-        let mut plans = 0;
+        let (mut plans, mut plain) = (0, 0);
         for round in 0..6000 {
             let kind = if round % 2 == 0 { MemberOrder::Any } else { MemberOrder::Given };
             let sets: Vec<Vec<u32>> =
@@ -337,6 +359,10 @@ pub(super) mod tests {
             // The plan is of at least one item.
             let expected =
                 nexts(&order, &history).any(|next| can_be_completed(&order, &next, enough(&order)));
+            if order.has_all_in_a_row() {
+                assert!(expected, "{order:?}");
+                plain += 1;
+            }
             match OrderPlan::new(order.clone()).unwrap() {
                 Some(plan) => {
                     assert!(expected, "{order:?}");
@@ -347,5 +373,6 @@ pub(super) mod tests {
             }
         }
         assert!(plans > 1000, "only {plans} could be completed");
+        assert!(plain > 100, "only {plain} of them are plain");
     }
 }

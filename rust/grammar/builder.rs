@@ -1,5 +1,6 @@
 //! Builds a [`Grammar`]: interns equal expressions and keeps children before parents.
 
+use std::borrow::Cow;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
@@ -7,9 +8,12 @@ use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 
 use super::{Automaton, Expr, Grammar, Members, Symbol, SymbolKind, TokenTerminal};
-use crate::index::{ExprId, IndexVec, SymbolId};
+use crate::index::{ExprId, SymbolId};
 use crate::layered::Layered;
 use crate::span::Span;
+
+/// The body of a symbol that is declared only.
+const UNDEFINED: ExprId = ExprId(u32::MAX);
 
 /// Collects symbols and expressions; [`GrammarBuilder::finish`] gives the grammar.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +22,7 @@ pub struct GrammarBuilder {
     /// Ids by the hash of their expression: those that copies share, and the others.
     known_shared: Arc<HashTable<ExprId>>,
     known: HashTable<ExprId>,
-    symbols: IndexVec<SymbolId, (String, SymbolKind, Option<ExprId>, Span)>,
+    symbols: Layered<SymbolId, Symbol>,
     ignore: Vec<ExprId>,
 }
 
@@ -116,20 +120,27 @@ impl GrammarBuilder {
         &self.exprs
     }
 
-    /// Lets all later copies share the expressions that there are.
+    /// Lets all later copies share the expressions and symbols that there are; all symbols must
+    /// have been defined.
     pub(crate) fn share(&mut self) {
         self.exprs.share();
+        self.symbols.share();
         self.known_shared = Arc::new(std::mem::take(&mut self.known));
     }
 
     /// Announces a symbol, so that bodies can refer to it before it is defined.
-    pub fn declare(&mut self, name: &str, kind: SymbolKind, span: Span) -> SymbolId {
-        self.symbols.push((name.to_owned(), kind, None, span))
+    pub fn declare(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        kind: SymbolKind,
+        span: Span,
+    ) -> SymbolId {
+        self.symbols.push(Symbol { name: name.into(), kind, body: UNDEFINED, span })
     }
 
     /// Gives a declared symbol its body.
     pub fn define(&mut self, symbol: SymbolId, body: ExprId) {
-        self.symbols[symbol].2 = Some(body);
+        self.symbols.own_mut(symbol).body = body;
     }
 
     /// Lets an expression stand between the terminals of rules.
@@ -142,17 +153,11 @@ impl GrammarBuilder {
     /// # Panics
     /// If a declared symbol has no body: a front end reports undefined names itself.
     pub fn finish(self, start: SymbolId) -> Grammar {
-        let symbols: Vec<Symbol> = self
-            .symbols
-            .into_iter()
-            .map(|(name, kind, body, span)| Symbol {
-                name,
-                kind,
-                body: body.expect("the front end defines each symbol that it declares"),
-                span,
-            })
-            .collect();
-        Grammar { exprs: self.exprs, symbols: symbols.into(), start, ignore: self.ignore }
+        assert!(
+            self.symbols.own().iter().all(|symbol| symbol.body != UNDEFINED),
+            "the front end defines each symbol that it declares"
+        );
+        Grammar { exprs: self.exprs, symbols: self.symbols, start, ignore: self.ignore }
     }
 
     fn add(&mut self, expr: Expr) -> ExprId {

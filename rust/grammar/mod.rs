@@ -11,6 +11,7 @@ mod builder;
 mod members;
 mod print;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 pub use automaton::{Automaton, AutomatonState};
@@ -18,7 +19,7 @@ pub use builder::GrammarBuilder;
 pub use members::{Condition, Member, MemberOrder, Members};
 pub(crate) use print::quote;
 
-use crate::index::{ExprId, IndexVec, SymbolId};
+use crate::index::{ExprId, SymbolId};
 use crate::layered::Layered;
 use crate::span::Span;
 
@@ -28,7 +29,7 @@ pub struct Grammar {
     /// All expressions; the parts of an expression have smaller ids than the expression.
     pub exprs: Layered<ExprId, Expr>,
     /// Rules and terminals.
-    pub symbols: IndexVec<SymbolId, Symbol>,
+    pub symbols: Layered<SymbolId, Symbol>,
     /// The symbol whose texts are the grammar's texts.
     pub start: SymbolId,
     /// What may stand before, between and after the terminals of rules (Lark's `%ignore`), each
@@ -40,7 +41,7 @@ pub struct Grammar {
 #[derive(Clone, Debug)]
 pub struct Symbol {
     /// The name in the source; shown in errors and by `expected()`.
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// Rule or terminal.
     pub kind: SymbolKind,
     /// What it stands for.

@@ -111,10 +111,7 @@ impl Grammar {
                     TokenRef::Id(id) => push(out, format_args!("<[{id}]>")),
                 }
             }
-            Expr::Symbol(symbol) => match self.symbols.get(*symbol) {
-                Some(symbol) => out.push_str(&symbol.name),
-                None => push(out, format_args!("#{}", symbol.index())),
-            },
+            Expr::Symbol(symbol) => out.push_str(&self.symbols[*symbol].name),
             Expr::Seq(parts) => push_list(parts, " ", grouped, stack),
             Expr::Alt(parts) if parts.is_empty() => out.push_str("[]"),
             Expr::Alt(parts) => push_list(parts, " | ", grouped, stack),

@@ -19,22 +19,24 @@ pub struct Lexer {
     transitions: Transitions,
     /// The bytes that states can go on with, where the expressions don't say.
     exact_first: FxHashMap<RegexId, ByteSet>,
-    /// States with their large counters clamped, by the logarithm of the limit.
-    clamped: [FxHashMap<RegexId, RegexId>; 32],
+    /// States with their large counters clamped, by the logarithm of the limit as far as one was
+    /// asked for.
+    clamped: Vec<FxHashMap<RegexId, RegexId>>,
 }
 
 impl Lexer {
     /// The lexer of finished expressions.
     pub fn new(mut regexes: RegexSet) -> Self {
         regexes.begin_reading();
-        let (classes, class_count) = byte_classes(&regexes);
+        let classes = regexes.byte_classes();
+        let class_count = classes.count();
         Self {
             regexes,
-            classes,
+            classes: Box::new(*classes.table()),
             class_count,
             transitions: Transitions::new(class_count),
             exact_first: FxHashMap::default(),
-            clamped: Default::default(),
+            clamped: Vec::new(),
         }
     }
 
@@ -45,8 +47,11 @@ impl Lexer {
             return state;
         }
         // A power of two, so that few limits are told apart.
-        let logarithm = limit.max(1).next_power_of_two().trailing_zeros().min(31);
-        self.regexes.clamped(state, 1 << logarithm, &mut self.clamped[logarithm as usize])
+        let logarithm = limit.max(1).next_power_of_two().trailing_zeros().min(31) as usize;
+        if self.clamped.len() <= logarithm {
+            self.clamped.resize_with(logarithm + 1, FxHashMap::default);
+        }
+        self.regexes.clamped(state, 1 << logarithm, &mut self.clamped[logarithm])
     }
 
     /// The expressions.
@@ -139,65 +144,6 @@ impl Lexer {
             + self.exact_first.capacity() * 40
             + self.clamped.iter().map(|memo| memo.capacity() * 9).sum::<usize>()
     }
-}
-
-/// Bytes by the sets they belong to.
-///
-/// PERF: looks at the bytes of each set only, most of which are single letters of names.
-fn byte_classes(regexes: &RegexSet) -> (Box<[u8; 256]>, usize) {
-    let mut classes = Box::new([0u8; 256]);
-    let mut sizes = [0u16; 256];
-    sizes[0] = 256;
-    let mut count = 1usize;
-    let mut seen = rustc_hash::FxHashSet::default();
-    let (mut inside, mut becomes, mut touched) = ([0u16; 256], [0u8; 256], Vec::new());
-    let mut letters = ByteSet::EMPTY;
-    regexes.literal_bytes().iter().for_each(|&byte| letters.insert(byte));
-    let letters: Vec<ByteSet> = letters.iter().map(|byte| [byte].into_iter().collect()).collect();
-    for set in letters.iter().chain(regexes.byte_sets()) {
-        if count == 256 {
-            break;
-        }
-        if let Some(byte) = set.only() {
-            let class = &mut classes[usize::from(byte)];
-            let size = &mut sizes[usize::from(*class)];
-            if *size > 1 {
-                *size -= 1;
-                *class = count as u8;
-                sizes[count] = 1;
-                count += 1;
-            }
-            continue;
-        }
-        if !seen.insert(set) {
-            continue;
-        }
-        // The classes with bytes in the set, how many those are, and the class that they become if
-        // others of the class are not in the set.
-        touched.clear();
-        for byte in set.iter() {
-            let class = usize::from(classes[usize::from(byte)]);
-            if inside[class] == 0 {
-                touched.push(class);
-            }
-            inside[class] += 1;
-        }
-        for &class in &touched {
-            becomes[class] = class as u8;
-            if inside[class] < sizes[class] {
-                becomes[class] = count as u8;
-                sizes[count] = inside[class];
-                sizes[class] -= inside[class];
-                count += 1;
-            }
-            inside[class] = 0;
-        }
-        for byte in set.iter() {
-            let class = &mut classes[usize::from(byte)];
-            *class = becomes[usize::from(*class)];
-        }
-    }
-    (classes, count)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What is known of a node beside its structure, made from what is known of its parts.
 
 use super::identity::Identity;
+use super::meet::Meet;
 use super::node::{Node, RegexSet, UNBOUNDED};
 use super::starts::{Start, StartId};
 use crate::byteset::ByteSet;
@@ -20,6 +21,8 @@ pub(super) struct Facts {
     exact: bool,
     /// Whether it repeats nothing: its texts are few or short.
     finite: bool,
+    /// Whether it is known to have finitely many texts.
+    bounded: bool,
     /// Whether it is known to have infinitely many texts.
     infinite: bool,
     /// Whether there is an intersection in it.
@@ -40,6 +43,7 @@ impl Facts {
         nullable: false,
         exact: true,
         finite: true,
+        bounded: true,
         infinite: false,
         meets: false,
         largest_count: 0,
@@ -109,10 +113,14 @@ impl RegexSet {
         self.facts[id].finite
     }
 
-    /// Whether an expression is known to have infinitely many texts; that of an intersection or an
-    /// automaton is not.
+    /// Whether an expression is known to have infinitely many texts; that of an automaton is not.
     pub(super) fn is_infinite(&self, id: RegexId) -> bool {
         self.facts[id].infinite
+    }
+
+    /// Whether finitely many texts are taken away from infinitely many.
+    pub(super) fn is_never_used_up(&self, meet: &Meet) -> bool {
+        meet.all.len() == 1 && self.facts[meet.all[0]].infinite && self.facts[meet.none].bounded
     }
 
     /// Whether there is an intersection in an expression.
@@ -147,6 +155,7 @@ impl RegexSet {
                 let first: ByteSet = self.texts.get(text)[..1].iter().copied().collect();
                 let facts = Facts {
                     finite: tail.finite,
+                    bounded: tail.bounded,
                     infinite: tail.infinite,
                     meets: tail.meets,
                     largest_count: tail.largest_count,
@@ -168,6 +177,7 @@ impl RegexSet {
                     nullable: through && tail.nullable,
                     exact: head.exact && (!through || tail.exact),
                     finite: head.finite && tail.finite,
+                    bounded: head.bounded && tail.bounded,
                     infinite: head.infinite || tail.infinite,
                     meets: head.meets || tail.meets,
                     largest_count: head.largest_count.max(tail.largest_count),
@@ -185,6 +195,7 @@ impl RegexSet {
                     facts.nullable |= part.nullable;
                     facts.exact &= part.exact;
                     facts.finite &= part.finite;
+                    facts.bounded &= part.bounded;
                     facts.infinite |= part.infinite;
                     facts.meets |= part.meets;
                     facts.largest_count = facts.largest_count.max(part.largest_count);
@@ -199,6 +210,7 @@ impl RegexSet {
                 let facts = Facts {
                     nullable: min == 0,
                     finite: max == 1 && part.finite,
+                    bounded: max != UNBOUNDED && part.bounded,
                     // Another text than the empty one is repeated: none is if that is a surmise.
                     infinite: max == UNBOUNDED && part.exact || part.infinite,
                     largest_count: bound.max(part.largest_count),
@@ -210,24 +222,8 @@ impl RegexSet {
                 (facts, Found::Known(part.start))
             }
             Node::And(meet) => {
-                let none = &self.facts[meet.none];
-                let mut start = Start { first: self.first_of(meet), cuts: *self.cuts(meet.none) };
-                let mut facts = Facts {
-                    nullable: self.accepts(meet),
-                    exact: false,
-                    finite: false,
-                    meets: true,
-                    depth: none.depth + 1,
-                    ..leaf
-                };
-                for part in meet.all.iter().map(|&part| &self.facts[part]) {
-                    start.cuts = start.cuts.union(&self.starts.get(part.start).cuts);
-                    facts.finite |= part.finite;
-                    facts.largest_count = facts.largest_count.max(part.largest_count);
-                    facts.depth = facts.depth.max(part.depth + 1);
-                    facts.least = facts.least.max(part.least);
-                }
-                (facts, Found::New(start))
+                let (facts, start) = self.meet_facts(meet);
+                (Facts { identity: leaf.identity, ..facts }, Found::New(start))
             }
             &Node::State { automaton, state } => {
                 let (facts, start) = self.state_facts(automaton, state);
@@ -236,10 +232,34 @@ impl RegexSet {
         }
     }
 
+    fn meet_facts(&self, meet: &Meet) -> (Facts, Start) {
+        let none = &self.facts[meet.none];
+        let mut start = Start { first: self.first_of(meet), cuts: *self.cuts(meet.none) };
+        let mut facts = Facts {
+            nullable: self.accepts(meet),
+            exact: false,
+            finite: false,
+            bounded: false,
+            infinite: self.is_never_used_up(meet),
+            meets: true,
+            depth: none.depth + 1,
+            ..Facts::LEAF
+        };
+        for part in meet.all.iter().map(|&part| &self.facts[part]) {
+            start.cuts = start.cuts.union(&self.starts.get(part.start).cuts);
+            facts.finite |= part.finite;
+            facts.bounded |= part.bounded;
+            facts.largest_count = facts.largest_count.max(part.largest_count);
+            facts.depth = facts.depth.max(part.depth + 1);
+            facts.least = facts.least.max(part.least);
+        }
+        (facts, start)
+    }
+
     fn state_facts(&self, automaton: u32, state: u32) -> (Facts, Start) {
         let state = self.automata.state(automaton, state);
         let mut facts =
-            Facts { nullable: state.accepts, exact: true, finite: false, ..Facts::LEAF };
+            Facts { nullable: state.accepts, finite: false, bounded: false, ..Facts::LEAF };
         facts.least = u32::from(!state.accepts);
         let mut start = Start::NONE;
         for &(low, high, _) in &state.edges {

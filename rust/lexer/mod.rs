@@ -15,6 +15,7 @@
 mod alike;
 mod automata;
 mod clamp;
+mod classes;
 mod derive;
 mod dfa;
 mod factor;

@@ -7,6 +7,7 @@ use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
 
 use super::automata::Automata;
+use super::classes::ByteClasses;
 use super::facts::Facts;
 use super::lengths::Lengths;
 use super::literal::{Text, Texts};
@@ -59,6 +60,8 @@ pub struct RegexSet {
     known_shared: Arc<HashTable<RegexId>>,
     /// All others.
     known: HashTable<RegexId>,
+    /// What the nodes that copies share tell apart.
+    classes_shared: Arc<ByteClasses>,
     pub(super) texts: Texts,
     pub(super) starts: Starts,
     pub(super) automata: Automata,
@@ -84,6 +87,7 @@ impl Default for RegexSet {
             facts: Layered::default(),
             known_shared: Arc::default(),
             known: HashTable::new(),
+            classes_shared: Arc::default(),
             texts: Texts::default(),
             starts: Starts::default(),
             automata: Automata::default(),
@@ -130,18 +134,18 @@ impl RegexSet {
         &self.nodes[id]
     }
 
-    /// The bytes that stand in literals.
-    pub(super) fn literal_bytes(&self) -> &[u8] {
-        self.texts.bytes()
-    }
-
-    /// All byte sets of the other expressions, for the byte classes.
-    pub(super) fn byte_sets(&self) -> impl Iterator<Item = &ByteSet> {
-        let sets = self.nodes.iter().filter_map(|node| match node {
+    /// The bytes by what the expressions tell apart.
+    ///
+    /// PERF: what copies share is not looked through again: 2 % of the instructions of first masks.
+    pub(super) fn byte_classes(&self) -> ByteClasses {
+        let mut classes = ByteClasses::clone(&self.classes_shared);
+        classes.single_out(self.texts.bytes());
+        let sets = self.nodes.own().iter().filter_map(|node| match node {
             Node::Bytes(set) => Some(set),
             _ => None,
         });
-        sets.chain(self.automata.byte_sets())
+        classes.refine(sets.chain(self.automata.byte_sets()));
+        classes
     }
 
     /// One byte of a set.
@@ -314,6 +318,7 @@ impl RegexSet {
 
     /// Lets all later copies share the nodes that there are.
     pub(crate) fn share(&mut self) {
+        self.classes_shared = Arc::new(self.byte_classes());
         self.nodes.share();
         self.facts.share();
         self.starts.share();

@@ -5,6 +5,7 @@
 //! what has no name there is told by the characters that may come.
 
 use crate::byteset::ByteSet;
+use crate::compile::LexemeName;
 use crate::grammar::{SymbolKind, TokenRef};
 use crate::index::{Id, StateId, TokenId};
 use crate::matcher::{Matcher, Step};
@@ -150,12 +151,13 @@ fn names(recogniser: &Recogniser, state: StateId) -> Vec<String> {
         .scans(state)
         .iter()
         .map(|scan| {
-            let name = &grammar.lexemes[scan.lexeme].name;
-            let whole = source.kind == SymbolKind::Terminal && *name == source.name;
-            if name.is_empty() || whole {
+            let lexeme = grammar.lexemes[scan.lexeme].name;
+            let start = LexemeName::Symbol(grammar.source.start);
+            let whole = source.kind == SymbolKind::Terminal && lexeme == start;
+            if lexeme == LexemeName::None || whole {
                 describe(recogniser.lexer().first(scan.rest))
             } else {
-                name.clone()
+                grammar.lexeme_name(scan.lexeme)
             }
         })
         .collect();

@@ -126,14 +126,14 @@ impl<'c> GrammarMaker<'c> {
     fn grammar(mut self) -> (Grammar, bool) {
         let span = Span::default();
         for index in 0..self.choices.between(1, 4) {
-            let rule = self.builder.declare(&format!("r{index}"), SymbolKind::Rule, span);
+            let rule = self.builder.declare(format!("r{index}"), SymbolKind::Rule, span);
             self.rules.push(rule);
         }
         let fewest = usize::from(self.ignores);
         for index in 0..self.choices.between(fewest, 3) {
             let body = self.terminal_body();
             let name = format!("T{index}");
-            let terminal = self.builder.declare(&name, SymbolKind::Terminal, span);
+            let terminal = self.builder.declare(name, SymbolKind::Terminal, span);
             self.builder.define(terminal, body);
             self.terminals.push(terminal);
         }

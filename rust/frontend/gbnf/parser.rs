@@ -77,7 +77,7 @@ impl<'a> Parser<'a> {
                 continue;
             }
             let (word, span) = (name.text(self.text), name.span());
-            let symbol = self.builder.declare(word, SymbolKind::Rule, span);
+            let symbol = self.builder.declare(word.to_owned(), SymbolKind::Rule, span);
             if self.names.insert(word, symbol).is_some() {
                 return Err(self.duplicate(word, span));
             }

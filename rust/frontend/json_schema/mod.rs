@@ -87,7 +87,7 @@ pub enum Status {
 /// Reads a schema as a grammar.
 pub fn parse(schema: &str, options: &Options) -> Result<Parsed, GrammarError> {
     let loader = Loader::new(schema, options)?;
-    let mut algebra = Algebra::new(loader, options);
+    let mut algebra = Box::new(Algebra::new(loader, options));
     let root = algebra.root()?;
     let prelude = emit::prelude(options);
     let emitter = Emitter::new(algebra, prelude.as_deref());

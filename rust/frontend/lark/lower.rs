@@ -130,7 +130,7 @@ impl Lowering<'_, '_> {
         let file = self.files.file(target.file);
         let name = self.display_name(target, &file);
         let span = place(target, file.definition(target.definition).name);
-        let symbol = self.builder.declare(&name, SymbolKind::Rule, span);
+        let symbol = self.builder.declare(name, SymbolKind::Rule, span);
         self.rules.insert(target, symbol);
         self.waiting.push_back(Waiting { target, symbol, args: Box::default() });
         symbol
@@ -241,8 +241,11 @@ impl Lowering<'_, '_> {
                     .with_hint("a template that uses itself with larger arguments never ends");
                 return Err(self.files.error(file, fault));
             }
-            let symbol =
-                self.builder.declare(shown, SymbolKind::Rule, place(target, definition.name));
+            let symbol = self.builder.declare(
+                shown.to_owned(),
+                SymbolKind::Rule,
+                place(target, definition.name),
+            );
             let (target, args) = key.clone();
             self.waiting.push_back(Waiting { target, symbol, args });
             self.instances.insert(key, symbol);

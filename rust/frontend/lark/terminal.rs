@@ -125,9 +125,9 @@ impl Lowering<'_, '_> {
                 let span = if index == MAIN { span } else { Span::default() };
                 // A verbose regexp can have several lines; a name has one.
                 let name = if written.contains('\n') {
-                    &written.split_whitespace().collect::<Vec<_>>().join(" ")
+                    written.split_whitespace().collect::<Vec<_>>().join(" ")
                 } else {
-                    written
+                    written.to_owned()
                 };
                 let symbol = builder.declare(name, SymbolKind::Terminal, span);
                 builder.define(symbol, body);
@@ -251,7 +251,7 @@ impl Lowering<'_, '_> {
     fn define_terminal(&mut self, target: Target, file: &File<'_>, body: ExprId) -> SymbolId {
         let name = self.display_name(target, file);
         let span = place(target, file.definition(target.definition).name);
-        let symbol = self.builder.declare(&name, SymbolKind::Terminal, span);
+        let symbol = self.builder.declare(name, SymbolKind::Terminal, span);
         self.builder.define(symbol, body);
         symbol
     }

@@ -70,7 +70,7 @@ impl Emitter<'_> {
         let mut punctuation = |text: &str| self.algebra.builder.literal(text.as_bytes());
         let (brace, unbrace) = (punctuation("{"), punctuation("}"));
         let (bracket, unbracket) = (punctuation("["), punctuation("]"));
-        let mut terminal = |name: &str, parts: &[ExprId]| {
+        let mut terminal = |name: &'static str, parts: &[ExprId]| {
             let parts: Vec<ExprId> =
                 parts.iter().copied().filter(|&part| part != nothing).collect();
             let body = self.algebra.builder.seq(&parts);

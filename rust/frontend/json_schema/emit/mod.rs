@@ -18,6 +18,8 @@ mod prelude;
 mod spelling;
 mod unique;
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 
 use super::algebra::{
@@ -38,7 +40,7 @@ pub(super) use prelude::{Prelude, prelude};
 const MAX_INDENTED: u32 = 64;
 
 pub(super) struct Emitter<'a> {
-    algebra: Algebra<'a>,
+    algebra: Box<Algebra<'a>>,
     /// The values met so far, by what they must be and by how deep they are indented; `None` where
     /// there is no such value.
     values: FxHashMap<(Goal, u32), Option<ExprId>>,
@@ -63,7 +65,7 @@ struct Containers {
 
 impl<'a> Emitter<'a> {
     /// An emitter that begins with what a prelude of the same options holds.
-    pub(super) fn new(algebra: Algebra<'a>, prelude: Option<&Prelude>) -> Self {
+    pub(super) fn new(algebra: Box<Algebra<'a>>, prelude: Option<&Prelude>) -> Self {
         let mut emitter = Self {
             algebra,
             values: FxHashMap::default(),
@@ -80,7 +82,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// The grammar of a schema, and what was needed to make it.
-    pub(super) fn grammar(mut self, root: Signed) -> Result<(Grammar, Algebra<'a>)> {
+    pub(super) fn grammar(mut self, root: Signed) -> Result<(Grammar, Box<Algebra<'a>>)> {
         let start = self.algebra.builder.declare("json", SymbolKind::Rule, Span::default());
         let value = self.value([root], 0)?;
         let body = match value {
@@ -164,7 +166,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// A terminal of one text.
-    fn literal(&mut self, text: &str) -> ExprId {
+    fn literal(&mut self, text: &'static str) -> ExprId {
         let body = self.algebra.builder.literal(text.as_bytes());
         self.terminal(text, body)
     }
@@ -206,14 +208,14 @@ impl<'a> Emitter<'a> {
             return Some(known);
         }
         let name = match strings {
-            Strings::Words(words) if words.len() == 1 => spelling::shown(&words[0]),
-            _ => "string".to_owned(),
+            Strings::Words(words) if words.len() == 1 => Cow::Owned(spelling::shown(&words[0])),
+            _ => Cow::Borrowed("string"),
         };
-        Some(self.terminal(&name, body))
+        Some(self.terminal(name, body))
     }
 
     /// A terminal with this body, and this name if it is new.
-    fn terminal(&mut self, name: &str, body: ExprId) -> ExprId {
+    fn terminal(&mut self, name: impl Into<Cow<'static, str>>, body: ExprId) -> ExprId {
         if let Some(&known) = self.terminals.get(&body) {
             return known;
         }

@@ -278,7 +278,7 @@ impl Emitter<'_> {
         let body = self.key_body(word, colon);
         match self.terminals.get(&body) {
             Some(&known) => known,
-            None => self.terminal(&(shown(word) + ":"), body),
+            None => self.terminal(shown(word) + ":", body),
         }
     }
 

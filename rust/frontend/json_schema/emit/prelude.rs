@@ -85,7 +85,7 @@ impl Prelude {
         let options =
             Options { resources: Vec::new(), limits: Limits::default(), ..options.clone() };
         let loader = Loader::new("true", &options)?;
-        let mut emitter = Emitter::new(Algebra::new(loader, &options), None);
+        let mut emitter = Emitter::new(Box::new(Algebra::new(loader, &options)), None);
         let indented = emitter.is_indented();
         let any = if indented { None } else { emitter.value([], 0)? };
         emitter.finish()?;
