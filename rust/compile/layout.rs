@@ -24,7 +24,7 @@ pub struct Lexeme {
 /// What a lexeme is called.
 ///
 /// PERF: few are ever asked for. Writing them all out took 2 % of the instructions of first masks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LexemeName {
     /// It merges several parts.
     None,

@@ -19,11 +19,12 @@ pub(super) fn merge_levels(bnf: &mut Bnf) {
     for upper in bnf.productions.ids().rev() {
         let Some(lower) = level_below(bnf, upper) else { continue };
         let own = Sym::Nonterminal(lower);
-        let (loops, base): (Vec<_>, Vec<_>) =
-            bnf.productions[lower].iter().cloned().partition(|symbols| symbols[0] == own);
-        if loops.is_empty() || base.is_empty() {
+        let is_loop = |symbols: &Symbols| symbols[0] == own;
+        let below = &bnf.productions[lower];
+        if below.iter().all(is_loop) || !below.iter().any(is_loop) {
             continue;
         }
+        let (loops, base): (Vec<_>, Vec<_>) = below.iter().cloned().partition(is_loop);
         let operand = match (bases.get(&lower), &base[..]) {
             (Some(&known), _) => known,
             (None, [only]) if only.len() == 1 => only[0],

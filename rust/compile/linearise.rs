@@ -12,7 +12,9 @@ use smallvec::smallvec;
 use super::bnf::Bnf;
 use crate::earley::Sym;
 
-pub(super) fn linearise(bnf: &mut Bnf) {
+/// Whether there was anything to do.
+pub(super) fn linearise(bnf: &mut Bnf) -> bool {
+    let mut changed = false;
     for head in bnf.productions.ids() {
         let own = Sym::Nonterminal(head);
         let ambiguous =
@@ -32,7 +34,9 @@ pub(super) fn linearise(bnf: &mut Bnf) {
         }
         recursive.push(smallvec![operand]);
         bnf.productions[head] = recursive;
+        changed = true;
     }
+    changed
 }
 
 #[cfg(test)]
@@ -43,7 +47,7 @@ mod tests {
     #[test]
     fn binary_operators_become_left_recursive() {
         let mut bnf = parse("0: 0 a 0 | 0 0 | 0 c | d 0 | b");
-        linearise(&mut bnf);
+        assert!(linearise(&mut bnf));
         assert_eq!(print(&bnf), "0: 0 a 1 | 0 1 | 0 c | 1\n1: d 0 | b\n");
     }
 }

@@ -70,7 +70,7 @@ struct Lower<'a> {
     lexemes: IndexVec<LexemeId, BnfLexeme>,
     tokens: IndexVec<TokenTerminalId, TokenTerminal>,
     /// By regex, those of different names.
-    lexeme_ids: FxHashMap<RegexId, Vec<LexemeId>>,
+    lexeme_ids: FxHashMap<(RegexId, LexemeName), LexemeId>,
     /// Nonterminals for "this lexeme or nothing".
     nullable_lexemes: FxHashMap<LexemeId, NonterminalId>,
     /// Token terminals with ignored text behind them.
@@ -272,13 +272,11 @@ impl Lower<'_> {
             // No production: the nonterminal is not productive and will be pruned.
             return Ok(Some(Sym::Nonterminal(self.fresh())));
         }
-        let known = self.lexeme_ids.entry(regex).or_default();
         let lexemes = &mut self.lexemes;
-        let id = known.iter().copied().find(|&id| lexemes[id].name == name).unwrap_or_else(|| {
-            let id = lexemes.push(BnfLexeme { regex, name });
-            known.push(id);
-            id
-        });
+        let id = *self
+            .lexeme_ids
+            .entry((regex, name))
+            .or_insert_with(|| lexemes.push(BnfLexeme { regex, name }));
         if !nullable {
             return Ok(Some(Sym::Lexeme(id)));
         }

@@ -121,8 +121,7 @@ pub(crate) fn compile_with(
     }
     if options.linearise {
         // No production starts and ends with its own nonterminal. New units may have come.
-        linearise::linearise(&mut bnf);
-        if options.collapse_units {
+        if linearise::linearise(&mut bnf) && options.collapse_units {
             units::collapse_units(&mut bnf);
         }
     }

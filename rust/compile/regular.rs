@@ -126,6 +126,8 @@ struct Finder<'a> {
     grammar: &'a Grammar,
     fold: bool,
     regular: Regular,
+    /// Room for the regexes of an expression's parts.
+    room: Vec<RegexId>,
 }
 
 impl<'a> Finder<'a> {
@@ -144,6 +146,7 @@ impl<'a> Finder<'a> {
                 found: Vec::with_capacity(nodes),
                 ignored: EPSILON,
             },
+            room: Vec::new(),
         };
         finder.regular.regexes.reserve(new.min(MAX_RESERVED));
         let mut components = Components::new(nodes);
@@ -221,7 +224,8 @@ impl<'a> Finder<'a> {
             return Ok(());
         }
         let in_sequence = matches!(expr, Expr::Seq(_)) && context == Context::Terminal;
-        let mut parts = Vec::new();
+        let mut parts = std::mem::take(&mut self.room);
+        parts.clear();
         for part in (0..).map_while(|index| part(grammar, at, index)) {
             size += u64::from(self.regular.found[part].size);
             if in_sequence && self.literal(part).is_some() {
@@ -266,6 +270,7 @@ impl<'a> Finder<'a> {
             Expr::Seq(parts) if in_sequence => Some(self.sequence(parts)),
             _ => self.regular.regexes.make(expr, &parts)?,
         };
+        self.room = parts;
         let Some(mut regex) = regex else { return Ok(()) };
         let set = &mut self.regular.regexes;
         if context == Context::Rule && terminal {
