@@ -120,6 +120,13 @@ impl GrammarBuilder {
         &self.exprs
     }
 
+    /// Makes room for more expressions.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.exprs.reserve(more);
+        let exprs = &self.exprs;
+        self.known.reserve(more, |&id| FxBuildHasher.hash_one(&exprs[id]));
+    }
+
     /// Lets all later copies share the expressions and symbols that there are; all symbols must
     /// have been defined.
     pub(crate) fn share(&mut self) {
