@@ -25,6 +25,7 @@ mod lengths;
 mod literal;
 mod meet;
 mod node;
+mod readings;
 mod search;
 mod shape;
 mod starts;
