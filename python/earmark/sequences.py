@@ -8,7 +8,8 @@ Within a call of `generate()`, whose rows all begin with their prompts, any ids 
 other rows as they were (beam search), a beginning of a row (a draft of assisted generation that was
 not taken), another draft. Each row goes on from the row of the step before with which it has most
 in common: its matcher is taken back to there, forked if several rows go on from it, and given what
-is new, so that nothing is read twice.
+is new, so that nothing is read twice. Where a row was ended, what comes behind is padding, which is
+not read, whatever it is.
 
 Where nobody says which call the ids are of, they are taken for the next step if they are one token
 longer, for a new call if they don't begin with the prompts or are nothing but them, and refused
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from earmark.stops import Ends
+
     Ids = npt.NDArray[np.int64]
 
 __all__ = ["Sequence", "Sequences"]
@@ -35,23 +38,34 @@ __all__ = ["Sequence", "Sequences"]
 class Sequence:
     """A row: its matcher (None where there is no grammar), and how many tokens that has read."""
 
-    __slots__ = ("ended", "length", "matcher", "read")
+    __slots__ = ("ended", "length", "matcher", "read", "stopped")
 
     def __init__(self, matcher: Matcher | None) -> None:
         self.matcher = matcher
         self.read = 0
-        self.ended = False
+        self.ended = self.stopped = False
         self.length = 0
         """How many tokens there are; those not read are padding, or refused."""
 
     def fork(self) -> Sequence:
         """Another row that goes on from here."""
         copy = Sequence(None if self.matcher is None else self.matcher.fork())
-        copy.read, copy.ended, copy.length = self.read, self.ended, self.length
+        copy.read, copy.length = self.read, self.length
+        copy.ended, copy.stopped = self.ended, self.stopped
         return copy
 
-    def follow(self, tokens: Ids, kept: int) -> None:
-        """Reads the row's tokens behind the prompt; the first `kept` are as they were."""
+    def follow(self, tokens: Ids, kept: int, end: int | None = None) -> None:
+        """Reads the row's tokens behind the prompt.
+
+        Args:
+            tokens: All of them.
+            kept: How many of the first ones are as they were.
+            end: How many there were when the row was ended, those behind are padding. Default:
+                None, the row goes on.
+        """
+        self.stopped = end is not None
+        if end is not None:
+            tokens = tokens[: max(end, 0)]
         self.length = len(tokens)
         if self.matcher is None:
             return
@@ -72,6 +86,11 @@ class Sequence:
     def is_finished(self) -> bool:
         """Whether a token that ends the text came; tokens behind it are padding."""
         return self.ended
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is written into this row: it ended, or was ended."""
+        return self.ended or self.stopped
 
     @property
     def is_refused(self) -> bool:
@@ -104,12 +123,14 @@ class Sequences:
         """Whether there was a step since the last `reset()`."""
         return self._ids is not None
 
-    def begin(self, ids: Ids, prompt_length: int) -> list[Sequence]:
+    def begin(self, ids: Ids, prompt_length: int, ends: list[int] | None = None) -> list[Sequence]:
         """The rows of a new call.
 
         Args:
             ids: Integers of shape `(rows, length)`. Not changed, and not kept.
             prompt_length: How many of them are the prompt; those behind it are read.
+            ends: The length at which each row was ended, what is behind it is padding; 0: it
+                goes on. Default: None, all of them go on.
 
         Raises:
             ValueError: The grammars can't be spread over that many rows.
@@ -117,14 +138,17 @@ class Sequences:
         rows = [Sequence(self._matcher(grammar)) for grammar in self._by_row(len(ids))]
         self.rows, self.prompt_length, self._ids = rows, prompt_length, ids.copy()
         for row, sequence in enumerate(rows):
-            sequence.follow(ids[row, prompt_length:], 0)
+            sequence.follow(ids[row, prompt_length:], 0, self._end(ends, row))
         return rows
 
-    def follow(self, ids: Ids, *, sure: bool = False) -> list[Sequence]:
+    def follow(
+        self, ids: Ids, ends: list[int] | None = None, *, sure: bool = False
+    ) -> list[Sequence]:
         """The rows of this step.
 
         Args:
             ids: Integers of shape `(rows, length)`. Not changed, and not kept.
+            ends: As `begin` takes them.
             sure: Whether they are certainly rows of this call. Default: False, they are so if each
                 is one token longer than a row was, and those of another prompt are a new call.
 
@@ -148,7 +172,7 @@ class Sequences:
         self._descend([parent for parent, _ in parents])
         self._ids = ids.copy()
         for row, (sequence, (_, common)) in enumerate(zip(self.rows, parents, strict=True)):
-            sequence.follow(ids[row, start:], max(0, common - start))
+            sequence.follow(ids[row, start:], max(0, common - start), self._end(ends, row))
         return self.rows
 
     def have_prompts(self, ids: Ids) -> bool:
@@ -165,8 +189,16 @@ class Sequences:
             return False
         return set(self._beginnings(output, length)).issuperset(self._beginnings(ids, length))
 
-    def outputs(self, ids: Ids) -> list[Sequence]:
+    def outputs(self, ids: Ids, ends: Ends) -> list[list[Sequence]]:
         """What `generate()` gave in the end: the same prompts, perhaps fewer rows a prompt.
+
+        Args:
+            ids: Integers of shape `(n, length)`.
+            ends: Where it ended rows.
+
+        Returns:
+            For each row what it may be, which is more than one thing only where rows with the same
+            tokens ended at different places.
 
         Raises:
             ValueError: These are not the sequences of the last call.
@@ -177,9 +209,14 @@ class Sequences:
         known = set(self._prompts(before))
         if ids.shape[1] < start or not known.issuperset(self._prompts(ids)):
             raise ValueError(_OTHER_CALL)
-        found = [Sequence(self._matcher(grammar)) for grammar in self._by_row(len(ids))]
-        for row, sequence in enumerate(found):
-            sequence.follow(ids[row, start:], 0)
+        found: list[list[Sequence]] = []
+        for row, grammar in zip(ids, self._by_row(len(ids)), strict=True):
+            found.append([])
+            lengths: list[int | None] = [length - start for length in ends.of(row)]
+            for end in lengths or [None]:
+                sequence = Sequence(self._matcher(grammar))
+                sequence.follow(row[start:], 0, end)
+                found[-1].append(sequence)
         return found
 
     def have_twins(self) -> bool:
@@ -230,6 +267,10 @@ class Sequences:
                 f"{len(self.grammars)} grammars for {rows} rows; give one, or one for each prompt"
             )
         return [grammar for grammar in self.grammars for _ in range(each)]
+
+    def _end(self, ends: list[int] | None, row: int) -> int | None:
+        """How many tokens there are behind the prompt when a row has ended."""
+        return ends[row] - self.prompt_length if ends and ends[row] else None
 
     def _matcher(self, grammar: Grammar | None) -> Matcher | None:
         return None if grammar is None else Matcher(grammar, self.vocabulary)

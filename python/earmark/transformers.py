@@ -25,6 +25,7 @@ from earmark.calls import Call, Follower, join, teach
 from earmark.errors import MatchError
 from earmark.masks import allocate_masks, apply_mask
 from earmark.sequences import Sequence, Sequences
+from earmark.stops import Ends, Stops
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,10 +73,10 @@ class Status(TypedDict):
     """What became of a sequence.
 
     Attributes:
-        complete: What was written is a text of the grammar. False where `max_new_tokens` or
-            another limit came first.
-        finished: A token that ends the text was written. False and `complete`: more could have
-            followed.
+        complete: What was written is a text of the grammar, padding apart. False where
+            `max_new_tokens` or another limit came first.
+        finished: The model wrote a token that ends the text. False and `complete`: more could have
+            followed, but a limit, a stop string or another criterion ended it.
     """
 
     complete: bool
@@ -168,6 +169,10 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
         """Whether the rows are those of a call that has ended."""
         self._last: tuple[torch.Tensor, int] | None = None
         """What the last call gave, and the length of its prompt."""
+        self._stops: Stops | None = None
+        """Where rows of the call end."""
+        self._ends = Ends()
+        """Where those of the last call ended."""
         self._previous: torch.Tensor | None = None
 
     def reset(self) -> None:
@@ -177,7 +182,8 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
         ids that may be a step of the last text as well as a new prompt are a `RuntimeError`.
         """
         self._sequences.reset()
-        self._previous = self._last = None
+        self._previous = self._last = self._stops = None
+        self._ends = Ends()
         self._sure, self._ended = True, False
 
     def _call_begins(self, call: Call) -> None:
@@ -188,6 +194,8 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
             )
         self._sequences.reset()
         self._call, self._previous = call, None
+        self._stops = call.stops
+        self._stops.are_followed = True
         self._sure, self._ended = True, False
 
     def _call_ends(self, output: Any) -> None:
@@ -195,11 +203,14 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
         if not self._sequences.are_begun:
             return
         self._ended = True
+        stops, self._stops = self._stops, None
         if output is None:
             # The call has failed: what the one before gave may be gone on with.
             return
         is_tensor = hasattr(output, "untyped_storage") and output.ndim == 2
         self._last = (output, self._sequences.prompt_length) if is_tensor else None
+        if stops is not None:
+            self._ends = stops.ends(output.detach().cpu().numpy() if is_tensor else None)
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """One step of `generate()`.
@@ -242,7 +253,7 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
             if row.is_refused and not drafting and not self._sequences.have_twins():
                 raise MatchError(_refusal(number, row, input_ids, self.vocabulary))
             if row.matcher is not None:
-                (ended if row.is_finished or row.is_refused else going).append(number)
+                (ended if row.is_over or row.is_refused else going).append(number)
         if not self.in_place:
             scores = scores.clone()
         if going:
@@ -272,7 +283,8 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
                 "sequences is the tensor that generate() returned, or its .sequences, "
                 f"not {type(sequences).__qualname__}"
             )
-        return [_status(row) for row in self._sequences.outputs(sequences.detach().cpu().numpy())]
+        ids = sequences.detach().cpu().numpy()
+        return [_status(row) for row in self._sequences.outputs(ids, self._ends)]
 
     def _constrain(self, scores: torch.Tensor, rows: list[Sequence], going: list[int]) -> None:
         if self._masks is None or len(self._masks) != len(rows):
@@ -317,12 +329,19 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
         if self._call is None:
             if self._ended:
                 sequences.reset()
+                self._ends = Ends()
             if sequences.are_begun and not sequences.have_prompts(ids):
                 self._sure = False
+                self._stops = None
             self._sure, self._ended = self._sure and not self._ended, False
-        elif not sequences.are_begun:
-            return sequences.begin(ids, self._prompt_length(ids, self._call.given))
-        return sequences.follow(ids, sure=self._sure)
+        if self._stops is None:
+            return sequences.follow(ids, sure=self._sure)
+        if self._call is not None and not sequences.are_begun:
+            start = self._prompt_length(ids, self._call.given)
+            if start < ids.shape[1]:
+                self._stops.go_on(ids, self._ends)
+            return sequences.begin(ids, start, self._stops.lengths(input_ids))
+        return sequences.follow(ids, self._stops.lengths(input_ids), sure=self._sure)
 
     def _prompt_length(self, ids: npt.NDArray[np.int64], given: list[Any]) -> int:
         """How many tokens of a call's first ids are the prompt.
@@ -357,14 +376,17 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
         return self._sure and len(input_ids) == 1 and (view or same)
 
 
-def _status(row: Sequence) -> Status | None:
-    if row.matcher is None:
-        return None
-    if row.matcher.is_finished:
-        return {"complete": True, "finished": True}
-    # The token that ended the row may be one of the grammar's own, and not its last one.
-    complete = row.matcher.is_accepting and not row.is_refused
-    return {"complete": complete, "finished": complete and row.is_finished}
+def _status(row: list[Sequence]) -> Status | None:
+    """What became of a row, of which it may not be known where it ended."""
+    complete = finished = True
+    for each in row:
+        if each.matcher is None:
+            return None
+        # The token that ended the row may be one of the grammar's own, and not its last one.
+        is_text = each.matcher.is_finished or (each.matcher.is_accepting and not each.is_refused)
+        complete = complete and is_text
+        finished = finished and is_text and each.is_finished
+    return {"complete": complete, "finished": finished}
 
 
 def _refusal(number: int, row: Sequence, input_ids: Any, vocabulary: Vocabulary) -> str:

@@ -11,6 +11,7 @@ import pytest
 import shared
 from earmark import Grammar, Matcher
 from earmark.sequences import Sequence, Sequences
+from earmark.stops import Ends
 
 BYTES = shared.byte_vocabulary()
 EOS = shared.BYTE_EOS
@@ -215,16 +216,46 @@ def test_the_ids_may_be_overwritten() -> None:
 def test_outputs() -> None:
     sequences = Sequences([WORDS], BYTES)
     with pytest.raises(ValueError, match="not the sequences"):
-        sequences.outputs(text(b"pa"))
+        sequences.outputs(text(b"pa"), Ends())
     sequences.follow(text(b"pp", b"pp", b"qq", b"qq"))
     sequences.follow(text(b"ppa", b"ppb", b"qqa", b"qqa"))
-    found = sequences.outputs(array([*b"ppac", EOS, PAD], [*b"qqaddc"]))
-    assert [row.is_finished for row in found] == [True, False]
-    assert [row.is_refused for row in found] == [False, False]
-    assert sequences.outputs(text(b"ppx"))[0].is_refused
+    found = sequences.outputs(array([*b"ppac", EOS, PAD], [*b"qqaddc"]), Ends())
+    assert [row.is_finished for (row,) in found] == [True, False]
+    assert [row.is_refused for (row,) in found] == [False, False]
+    assert sequences.outputs(text(b"ppx"), Ends())[0][0].is_refused
     # What comes next is as if nobody had asked.
-    found = sequences.follow(text(b"ppaa", b"ppbb", b"qqaa", b"qqab"))
-    assert [row.read for row in found] == [2] * 4
+    follow = sequences.follow(text(b"ppaa", b"ppbb", b"qqaa", b"qqab"))
+    assert [row.read for row in follow] == [2] * 4
     for other in (text(b"pqa"), text(b"p"), array(1)[0], text()):
         with pytest.raises(ValueError, match="not the sequences"):
-            sequences.outputs(other)
+            sequences.outputs(other, Ends())
+
+
+@pytest.mark.parametrize("pad", [EOS, *b"ac"])
+def test_padding_is_not_read(pad: int) -> None:
+    """Whether it would be text or not; and what was ended stays so."""
+    sequences = Sequences([WORDS], BYTES)
+    sequences.follow(text(b"p", b"q"))
+    sequences.follow(text(b"pa", b"qa"), [2, 0])
+    for length in range(1, 4):
+        rows = array([*b"pa", *[pad] * length], [*b"qa", *b"b" * length])
+        first, second = sequences.follow(rows, [2, 0])
+        assert seen(first)[1:] == (False, False, [*b"a"])
+        assert (first.is_over, second.is_over, second.read) == (True, False, length + 1)
+    ends = Ends([pad, EOS])
+    ends.add(text(b"pa")[0])
+    ((row,),) = sequences.outputs(array([*b"pa", *[pad] * 3]), ends)
+    assert (row.is_over, row.is_finished, row.read) == (True, False, 1)
+
+
+def test_ends_are_found_behind_padding() -> None:
+    ends = Ends([PAD, EOS, ord("c")])
+    for row in (b"pa", b"pac", b"qb"):
+        ends.add(text(row)[0])
+    assert ends.of(array([*b"pa", PAD, EOS])[0]) == [2]
+    # Rows of the same tokens that ended at different places.
+    assert ends.of(text(b"pacc")[0]) == [2, 3]
+    assert ends.of(text(b"pa")[0]) == [2]
+    assert ends.of(text(b"pax")[0]) == []
+    assert ends.of(text(b"ccc")[0]) == []
+    assert Ends().of(text(b"pa")[0]) == []

@@ -77,7 +77,7 @@ ORACLES: list[tuple[Grammar, Callable[[str], object]]] = [
 ]
 
 
-def tiny(seed: int, width: int = PADDED, end: int = EOS) -> Any:
+def tiny(seed: int, width: int = PADDED, end: int = EOS, pad: int | None = None) -> Any:
     torch.manual_seed(seed)
     config = transformers.LlamaConfig(
         vocab_size=width,
@@ -89,7 +89,7 @@ def tiny(seed: int, width: int = PADDED, end: int = EOS) -> Any:
         max_position_embeddings=4096,
         bos_token_id=None,
         eos_token_id=end,
-        pad_token_id=end,
+        pad_token_id=end if pad is None else pad,
         initializer_range=1.0,
     )
     return transformers.LlamaForCausalLM(config).eval()
@@ -644,6 +644,136 @@ def test_what_was_cut_is_told_apart() -> None:
     other = encode(PROMPTS[1:2])["input_ids"]
     with pytest.raises(ValueError, match="not the sequences"):
         digits.statuses(other)
+
+
+DIGITS = Grammar.from_regex("[0-9]{3,12}")
+PADS = {"the end": EOS, "text of the grammar": 15, "no text": 0}
+STOPPED: list[dict[str, Any]] = [
+    {},
+    {"do_sample": True, "num_return_sequences": 3},
+    {"num_beams": 3},
+    {"num_beams": 3, "num_return_sequences": 3, "do_sample": True},
+]
+
+
+class EndsRows(transformers.StoppingCriteria):
+    """Ends some rows at a length, whatever they hold."""
+
+    def __init__(self, rows: slice, length: int) -> None:
+        self.rows, self.length = rows, length
+
+    def __call__(self, ids: Any, scores: Any, **_: Any) -> Any:  # noqa: ARG002
+        done = torch.zeros(len(ids), dtype=torch.bool)
+        done[self.rows] = ids.shape[1] >= self.length
+        return done
+
+
+def status_of(tokens: list[int]) -> Any:
+    """By definition, of a row without its padding."""
+    ended = EOS in tokens
+    text = b"".join(map(vocabulary().token_bytes, tokens[:-1] if ended else tokens))
+    complete = shared.is_text(DIGITS, text)
+    return {"complete": complete, "finished": complete and ended}
+
+
+@pytest.mark.parametrize("options", STOPPED, ids=str)
+@pytest.mark.parametrize("pad", PADS)
+def test_a_stop_string_ends_one_row_of_many(pad: str, options: dict[str, Any]) -> None:
+    """The row is padded, which is no text, whatever the padding is."""
+    padded = tiny(1, pad=PADS[pad])
+    inputs = encode(PROMPTS[:2])
+    processor = GrammarLogitsProcessor(DIGITS, vocabulary())
+    found = []
+    for seed in range(4):
+        torch.manual_seed(seed)
+        ids = padded.generate(
+            **inputs,
+            logits_processor=[Noise(seed), processor],
+            stop_strings=["5"],
+            tokenizer=tokenizer(),
+            max_new_tokens=9,
+            **{"do_sample": False, **options},
+        )
+        statuses = processor.statuses(ids)
+        rows = ids[:, inputs["input_ids"].shape[1] :].tolist()
+        for row, status in zip(rows, statuses, strict=True):
+            last = (t == EOS or b"5" in vocabulary().token_bytes(t) for t in row)
+            tokens = row[: 1 + next((at for at, is_last in enumerate(last) if is_last), len(row))]
+            assert status == status_of(tokens), (row, tokens)
+            assert status is not None
+            found.append((len(tokens) < len(row), status["complete"], status["finished"]))
+        # In another order and number they are the same rows.
+        assert processor.statuses(ids.flip(0)[1:]) == statuses[::-1][1:]
+    assert (True, True, False) in found or "num_beams" in options
+
+
+@pytest.mark.parametrize("pad", PADS)
+def test_a_criterion_of_ones_own_ends_one_row_of_many(pad: str) -> None:
+    padded = tiny(1, pad=PADS[pad])
+    inputs = encode(PROMPTS[:3])
+    start = inputs["input_ids"].shape[1]
+    processor = GrammarLogitsProcessor([DIGITS, DATE, None], vocabulary())
+    for length in (1, 2, 4):
+        ids = padded.generate(
+            **inputs,
+            logits_processor=[Noise(length, end=-4), processor],
+            stopping_criteria=[EndsRows(slice(0, 1), start + length)],
+            max_new_tokens=20,
+            do_sample=False,
+        )
+        assert set(ids[0, start + length :].tolist()) == {PADS[pad]}
+        tokens = ids[0, start : start + length].tolist()
+        assert processor.statuses(ids) == [status_of(tokens), FINISHED, None]
+        assert not processor.statuses(ids)[0]["finished"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("pad", PADS)
+@pytest.mark.parametrize("options", [{}, {"num_beams": 2}], ids=str)
+def test_a_row_that_was_padded_stays_ended(pad: str, options: dict[str, Any]) -> None:
+    """Where a call goes on with the rows of another one, of which some were ended."""
+    padded = tiny(1, pad=PADS[pad])
+    inputs = encode(PROMPTS[:2])
+    start = inputs["input_ids"].shape[1]
+    processor = GrammarLogitsProcessor([DIGITS, JSON], vocabulary())
+    ids = padded.generate(
+        **inputs,
+        logits_processor=[Noise(2, end=-8), processor],
+        stopping_criteria=[EndsRows(slice(0, 1), start + 2)],
+        max_new_tokens=6,
+    )
+    statuses = processor.statuses(ids)
+    assert statuses == [status_of(ids[0, start : start + 2].tolist()), CUT]
+    for seed in range(2):
+        ids = padded.generate(
+            ids,
+            attention_mask=torch.ones_like(ids),
+            logits_processor=[Noise(seed, end=8), processor],
+            max_new_tokens=30,
+            **options,
+        )
+        assert processor.statuses(ids) == [statuses[0], FINISHED]
+        (_, text) = answers(ids, inputs)
+        assert is_valid_json(text)
+
+
+def test_rows_that_no_end_token_ends_are_not_padded() -> None:
+    """Then `generate()` writes on into a row that a criterion has ended, and so does the text."""
+    endless = tiny(1)
+    endless.generation_config.eos_token_id = None
+    inputs = encode(PROMPTS[:2])
+    start = inputs["input_ids"].shape[1]
+    processor = GrammarLogitsProcessor(DATE, vocabulary())
+    for options in ({}, {"num_beams": 2}):
+        ids = endless.generate(
+            **inputs,
+            logits_processor=[Noise(1), processor],
+            stopping_criteria=[EndsRows(slice(0, 1), start + 2)],
+            max_new_tokens=12,
+            **options,
+        )
+        statuses = processor.statuses(ids)
+        assert statuses[1] == FINISHED
+        assert options or statuses[0] == FINISHED
 
 
 def test_another_processor_forbids_all() -> None:
