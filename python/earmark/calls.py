@@ -17,7 +17,7 @@ from typing import Any
 
 from earmark.stops import Stops
 
-__all__ = ["Follower", "join", "teach"]
+__all__ = ["Call", "Follower", "drafts_in_other_tokens", "join", "teach"]
 
 _TAUGHT = "_earmark_taught"
 _IDS = ("inputs", "input_ids", "decoder_input_ids")
@@ -47,10 +47,12 @@ class Call:
         config: Its generation config, once the logits processors are made.
         followers: Those in it, but not in a call around it.
         stops: Where its rows end.
+        has_translator: Whether its assistant has another tokenizer.
     """
 
-    def __init__(self, given: list[Any]) -> None:
+    def __init__(self, given: list[Any], *, has_translator: bool = False) -> None:
         self.given = given
+        self.has_translator = has_translator
         self.config: Any = None
         self.followers: list[Follower] = []
         self.stops = Stops()
@@ -95,7 +97,11 @@ def teach(mixin: Any) -> None:
     @wraps(generate)
     def generate_(self: Any, *args: Any, **kwargs: Any) -> Any:
         given = [*args[:1], *map(kwargs.get, _IDS)]
-        call = Call([each for each in given if hasattr(each, "untyped_storage")])
+        call = Call(
+            [each for each in given if hasattr(each, "untyped_storage")],
+            # As transformers decides it.
+            has_translator=None not in (kwargs.get("tokenizer"), kwargs.get("assistant_tokenizer")),
+        )
         _running.calls.append(call)
         output = None
         try:
@@ -185,3 +191,8 @@ def join(follower: Follower) -> None:
         outermost = next(generating, _running.calls[0])
         follower._call_begins(outermost)
         outermost.followers.append(follower)
+
+
+def drafts_in_other_tokens(call: Call) -> bool:
+    """Whether what runs is not a call itself, but its assistant, which has another tokenizer."""
+    return call.has_translator and _running.calls[-1] is not call

@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from earmark._earmark import Grammar, Vocabulary, fill_masks
-from earmark.calls import Call, Follower, join, teach
+from earmark.calls import Call, Follower, drafts_in_other_tokens, join, teach
 from earmark.errors import MatchError
 from earmark.masks import allocate_masks, apply_mask
 from earmark.sequences import Sequence, Sequences
@@ -237,6 +237,10 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
                 f"input_ids of shape {tuple(input_ids.shape)} and scores of shape "
                 f"{tuple(scores.shape)} don't fit: they are (rows, length) and (rows, columns)"
             )
+        join(self)
+        if self._call is not None and drafts_in_other_tokens(self._call):
+            # Free: the model takes of a draft what the grammar allows, once it is in its tokens.
+            return scores
         columns, width = scores.shape[1], self.vocabulary.width
         if columns != width:
             raise ValueError(
@@ -244,7 +248,6 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
                 "another model's, or does not know the model's width; make it by "
                 "vocabulary_of(tokenizer, model)"
             )
-        join(self)
         rows = self._follow(input_ids)
         drafting = self._is_draft(input_ids)
         going: list[int] = []

@@ -24,6 +24,7 @@ import shared
 from earmark import Grammar, Matcher, MatchError, Vocabulary, VocabularyError, apply_mask
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
+tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 transformers = pytest.importorskip("transformers", reason="transformers and torch are missing")
 
 from earmark.transformers import GrammarLogitsProcessor, vocabulary_of  # noqa: E402
@@ -271,6 +272,46 @@ def test_assisted_generation(grammar: Grammar, options: dict[str, Any]) -> None:
         if not options.get("do_sample"):
             # Drafts make it faster, nothing else.
             assert answers(generate(processor, inputs), inputs) == [text]
+
+
+def other_tokenizer(*words: str) -> Any:
+    """One of bytes and a few words, whose tokens have other ids than GPT-2's."""
+    made = tokenizers.Tokenizer(tokenizers.models.BPE())
+    made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = tokenizers.decoders.ByteLevel()
+    alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=300, special_tokens=["<|endoftext|>"], initial_alphabet=alphabet
+    )
+    made.train_from_iterator(words, trainer)
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=made, eos_token="<|endoftext|>", pad_token="<|endoftext|>"
+    )
+
+
+@pytest.mark.parametrize("options", [{}, {"do_sample": True}], ids=str)
+@pytest.mark.parametrize("word", ["one: abc def 012 345", "☃ snow ☃"])
+def test_an_assistant_of_another_tokenizer(word: str, options: dict[str, Any]) -> None:
+    """It drafts freely."""
+    known = other_tokenizer(word)
+    assistant = tiny(5, width=len(known), end=0)
+    inputs = encode(PROMPTS[:1])
+    for grammar in (DATE, JSON):
+        processor = GrammarLogitsProcessor(grammar, vocabulary())
+        for each in (processor, Asks(processor)):
+            torch.manual_seed(1)
+            ids = generate(
+                each,
+                inputs,
+                assistant_model=assistant,
+                tokenizer=tokenizer(),
+                assistant_tokenizer=known,
+                **options,
+            )
+            (status,), (text,) = processor.statuses(ids), answers(ids, inputs)
+            check(grammar, text, status)
+            if not options:
+                assert answers(generate(processor, inputs), inputs) == [text]
 
 
 def test_a_draft_that_knows_no_grammar() -> None:
