@@ -98,7 +98,7 @@ def teach(mixin: Any) -> None:
     def generate_(self: Any, *args: Any, **kwargs: Any) -> Any:
         given = [*args[:1], *map(kwargs.get, _IDS)]
         call = Call(
-            [each for each in given if hasattr(each, "untyped_storage")],
+            _tensors(given),
             # As transformers decides it.
             has_translator=None not in (kwargs.get("tokenizer"), kwargs.get("assistant_tokenizer")),
         )
@@ -117,7 +117,11 @@ def teach(mixin: Any) -> None:
     def processors_(self: Any, *args: Any, **kwargs: Any) -> Any:
         made = processors(self, *args, **kwargs)
         # A model whose generate() is all its own makes its processors outside of any call.
-        call = _running.calls[-1] if _running.calls else Call([])
+        call = (
+            _running.calls[-1]
+            if _running.calls
+            else Call(_tensors([kwargs.get("encoder_input_ids")]))
+        )
         call.config = kwargs.get("generation_config", args[0] if args else None)
         for each in made:
             if isinstance(each, Follower):
@@ -136,6 +140,10 @@ def teach(mixin: Any) -> None:
     mixin._get_logits_processor = processors_
     mixin._get_stopping_criteria = criteria_
     setattr(mixin, _TAUGHT, True)
+
+
+def _tensors(given: list[Any]) -> list[Any]:
+    return [each for each in given if hasattr(each, "untyped_storage")]
 
 
 def _begin(follower: Follower, call: Call) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Ids = npt.NDArray[np.int64]
 
-__all__ = ["Sequence", "Sequences"]
+__all__ = ["Sequence", "Sequences", "columns_of"]
 
 
 class Sequence:
@@ -175,6 +175,11 @@ class Sequences:
             sequence.follow(ids[row, start:], max(0, common - start), self._end(ends, row))
         return self.rows
 
+    @property
+    def ids(self) -> Ids | None:
+        """Those of the last step; None if there was none."""
+        return self._ids
+
     def have_prompts(self, ids: Ids) -> bool:
         """Whether these rows begin with this call's prompts."""
         before, start = self._ids, self.prompt_length
@@ -274,6 +279,21 @@ class Sequences:
 
     def _matcher(self, grammar: Grammar | None) -> Matcher | None:
         return None if grammar is None else Matcher(grammar, self.vocabulary)
+
+
+def columns_of(ids: Ids, rows: Ids) -> list[int]:
+    """The columns from which on all of `ids` are found in `rows`, in any order of rows."""
+    length = ids.shape[1]
+    starts = list(range(rows.shape[1] - length + 1))
+    if length and len(ids):
+        first = (rows == ids[0, 0]).any(axis=0)
+        starts = [start for start in starts if first[start]]
+    wanted = {row.tobytes() for row in ids}
+    return [
+        start
+        for start in starts
+        if wanted <= {row.tobytes() for row in rows[:, start : start + length]}
+    ]
 
 
 _OTHER_PROMPT = (

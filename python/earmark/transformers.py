@@ -24,7 +24,7 @@ from earmark._earmark import Grammar, Vocabulary, fill_masks
 from earmark.calls import Call, Follower, drafts_in_other_tokens, join, teach
 from earmark.errors import MatchError
 from earmark.masks import allocate_masks, apply_mask
-from earmark.sequences import Sequence, Sequences
+from earmark.sequences import Sequence, Sequences, columns_of
 from earmark.stops import Ends, Stops
 
 if TYPE_CHECKING:
@@ -173,6 +173,10 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
         """Where rows of the call end."""
         self._ends = Ends()
         """Where those of the last call ended."""
+        self._untold: tuple[npt.NDArray[np.int64], int] | None = None
+        """Rows of which no call has said what became of them, and the length of their prompts."""
+        self._given: list[torch.Tensor] = []
+        """The tensors that the caller of `generate()` gave."""
         self._previous: torch.Tensor | None = None
 
     def reset(self) -> None:
@@ -182,7 +186,7 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
         ids that may be a step of the last text as well as a new prompt are a `RuntimeError`.
         """
         self._sequences.reset()
-        self._previous = self._last = self._stops = None
+        self._previous = self._last = self._stops = self._untold = None
         self._ends = Ends()
         self._sure, self._ended = True, False
 
@@ -192,9 +196,12 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
                 "this GrammarLogitsProcessor is in a generate() that still runs; make one for each "
                 "that runs at a time"
             )
+        rows = self._sequences.ids
+        if rows is not None and not self._ended:
+            self._untold = rows, self._sequences.prompt_length
         self._sequences.reset()
         self._call, self._previous = call, None
-        self._stops = call.stops
+        self._stops, self._given = call.stops, call.given
         self._stops.are_followed = True
         self._sure, self._ended = True, False
 
@@ -204,9 +211,11 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
             return
         self._ended = True
         stops, self._stops = self._stops, None
+        self._given = []
         if output is None:
             # The call has failed: what the one before gave may be gone on with.
             return
+        self._untold = None
         is_tensor = hasattr(output, "untyped_storage") and output.ndim == 2
         self._last = (output, self._sequences.prompt_length) if is_tensor else None
         if stops is not None:
@@ -339,33 +348,45 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
             self._sure, self._ended = self._sure and not self._ended, False
         if self._stops is None:
             return sequences.follow(ids, sure=self._sure)
-        if self._call is not None and not sequences.are_begun:
-            start = self._prompt_length(ids, self._call.given)
+        if not sequences.are_begun:
+            start = self._prompt_length(ids)
             if start < ids.shape[1]:
                 self._stops.go_on(ids, self._ends)
             return sequences.begin(ids, start, self._stops.lengths(input_ids))
         return sequences.follow(ids, self._stops.lengths(input_ids), sure=self._sure)
 
-    def _prompt_length(self, ids: npt.NDArray[np.int64], given: list[Any]) -> int:
+    def _prompt_length(self, ids: npt.NDArray[np.int64]) -> int:
         """How many tokens of a call's first ids are the prompt.
 
         All of them, unless they go on with the last call's text. A prompt may be the same tokens
         by chance, as where a model is asked for one word after the other of a text.
         """
         length: int = ids.shape[1]
-        if self._last is None or length <= self._last[1]:
+        if self._untold is not None:
+            rows, start = self._untold
+            both = min(length, rows.shape[1])
+            if start < length <= rows.shape[1] + 1 and 0 in columns_of(ids[:, :both], rows):
+                raise RuntimeError(_UNTOLD)
+        if self._last is None:
             return length
         output, start = self._last
-        if not self._sequences.are_beginnings(ids, output.detach().cpu().numpy()):
-            return length
-        memory = output.untyped_storage().data_ptr()
-        if any(each.untyped_storage().data_ptr() == memory for each in given):
-            return start
-        raise RuntimeError(
-            f"the {length - start} last tokens of this prompt are those that the last generate() "
-            "gave behind its prompt, but this is not the tensor that it gave: to go on with its "
-            "text, pass that tensor or a slice of it; for a new text, call reset() before"
-        )
+        rows = output.detach().cpu().numpy()
+        columns = columns_of(ids, rows)
+        is_shared = any(_share_memory(each, output, length) for each in self._given)
+        if 0 in columns:
+            if length <= start:
+                return length
+            if not self._sequences.are_beginnings(ids, rows):
+                raise RuntimeError(_OTHER_ROWS)
+            if is_shared:
+                return start
+            raise RuntimeError(f"the {length - start} last tokens of {_OTHER_TENSOR}")
+        # A part of the prompt and of the text behind it, but not from the first column on.
+        is_end = 0 < rows.shape[1] - length < start and rows.shape[1] - length in columns
+        is_text = min(columns, default=0) + length > start
+        if is_end or (is_shared and is_text):
+            raise RuntimeError(_CUT_PROMPT)
+        return length
 
     def _is_draft(self, input_ids: torch.Tensor) -> bool:
         """Whether these may be tokens of a draft, which are not taken where they aren't allowed.
@@ -377,6 +398,12 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
         view = input_ids.stride(0) > input_ids.shape[1]
         same = before is not None and before.data_ptr() == input_ids.data_ptr()
         return self._sure and len(input_ids) == 1 and (view or same)
+
+
+def _share_memory(one: torch.Tensor, other: torch.Tensor, columns: int) -> bool:
+    """Whether a tensor of so many columns is a slice of another one."""
+    memory = other.untyped_storage().data_ptr()
+    return one.shape[-1] == columns and one.untyped_storage().data_ptr() == memory
 
 
 def _status(row: list[Sequence]) -> Status | None:
@@ -402,3 +429,25 @@ def _refusal(number: int, row: Sequence, input_ids: Any, vocabulary: Vocabulary)
         f"the grammar does not allow it{explained}; place the GrammarLogitsProcessor behind the "
         "other processors, and use one for each generate() at a time"
     )
+
+
+_NEW = "for a new text, call reset() before"
+_OTHER_TENSOR = (
+    "this prompt are those that the last generate() gave behind its prompt, but this is not the "
+    "tensor that it gave: to go on with its text, pass that tensor or a slice of it that begins "
+    f"with its first column; {_NEW}"
+)
+_OTHER_ROWS = (
+    "these rows are those that the last generate() gave, but not in the order of their grammars: "
+    f"to go on with their texts, pass them in the order in which they came; {_NEW}"
+)
+_CUT_PROMPT = (
+    "this prompt is a part of what the last generate() gave, but does not begin where that began, "
+    "so that it can't be told where in it the text begins: to go on with the text, pass all of "
+    f"the columns from the first one on; {_NEW}"
+)
+_UNTOLD = (
+    "this prompt may be what was written last, but it is not known what became of that: it was "
+    "written outside of generate(), or by a generate() taken from transformers before "
+    f"earmark.transformers was imported, and can't be gone on with; {_NEW}"
+)

@@ -543,6 +543,82 @@ def test_a_call_goes_on_after_one_that_failed() -> None:
     assert ORACLES[0][1](answers(generate(processor, rest), inputs)[0])
 
 
+def cut(processor: Any, inputs: dict[str, Any], **options: Any) -> Any:
+    return generate(processor, inputs, Noise(1, end=-50), max_new_tokens=5, **options)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        lambda ids, _: ids[:, 1:],
+        lambda ids, start: ids[:, start - 1 :],
+        lambda ids, start: ids[:, start:],
+        lambda ids, _: ids[:, 2:-1],
+        lambda ids, _: ids[:, 1:].clone(),
+        lambda ids, start: ids[:, start - 1 :].clone(),
+        lambda ids, _: ids.flip(0)[:, 1:],
+    ],
+)
+def test_a_part_that_does_not_begin_where_the_last_call_began(part: Any) -> None:
+    """As where a text that grows too long is cut from the left."""
+    inputs = encode(PROMPTS[:2])
+    processor = GrammarLogitsProcessor(JSON, vocabulary())
+    rest = part(cut(processor, inputs), inputs["input_ids"].shape[1])
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=r"does not begin where .* call reset\(\) before"):
+            generate(processor, {"input_ids": rest, "attention_mask": torch.ones_like(rest)})
+    processor.reset()
+    ids = generate(processor, {"input_ids": rest, "attention_mask": torch.ones_like(rest)})
+    assert processor.statuses(ids) == [FINISHED] * 2
+
+
+@pytest.mark.parametrize("part", [slice(None, 3), slice(1, 5), slice(2, 4)])
+def test_a_part_of_the_prompt_is_a_new_prompt(part: slice) -> None:
+    inputs = encode(PROMPTS[1:2])
+    processor = GrammarLogitsProcessor(DATE, vocabulary())
+    rest = cut(processor, inputs)[:, part]
+    ids = generate(processor, {"input_ids": rest, "attention_mask": torch.ones_like(rest)})
+    assert processor.statuses(ids) == [FINISHED]
+
+
+def test_rows_in_another_order_are_of_other_grammars() -> None:
+    inputs = encode(PROMPTS[:2])
+    processor = GrammarLogitsProcessor([DATE, JSON], vocabulary())
+    ids = cut(processor, inputs)
+    for rest in (ids.flip(0), ids.flip(0)[:, :-1]):
+        with pytest.raises(RuntimeError, match=r"not in the order .* call reset\(\) before"):
+            generate(processor, {"input_ids": rest, "attention_mask": torch.ones_like(rest)})
+    ids = generate(processor, {"input_ids": ids, "attention_mask": torch.ones_like(ids)})
+    assert processor.statuses(ids) == [FINISHED] * 2
+
+
+def test_a_generate_taken_before_it_was_taught() -> None:
+    """What it gave is not known, so that it can't be gone on with, but a new text can begin."""
+    taken = transformers.GenerationMixin.generate.__wrapped__
+    processor = GrammarLogitsProcessor(DATE, vocabulary())
+    inputs = encode(PROMPTS[:1])
+
+    def run(ids: Any, count: int, **options: Any) -> Any:
+        mask = torch.ones_like(ids)
+        options = {"logits_processor": [processor], "max_new_tokens": count, **options}
+        return taken(model(), ids, attention_mask=mask, do_sample=False, **options)
+
+    for _ in range(2):
+        ids = run(inputs["input_ids"], 30)
+        assert processor.statuses(ids) == [FINISHED]
+    ids = run(inputs["input_ids"], 3)
+    for rest in (ids, ids[:, :-1], ids[:, :-2], ids.clone()):
+        for call in (run, lambda ids, _: generate(processor, {"input_ids": ids})):
+            with pytest.raises(RuntimeError, match=r"not known what became .* call reset\(\)"):
+                call(rest, 30)
+    processor.reset()
+    assert processor.statuses(run(ids, 30)) == [FINISHED]
+    # But what another call gave is known.
+    ids = generate(processor, inputs, max_new_tokens=2)
+    ids = run(ids, 30)
+    assert ORACLES[0][1](answers(ids, inputs)[0])
+
+
 def test_a_call_that_was_cut_goes_on() -> None:
     inputs = encode(PROMPTS[:1])
     whole = generate(GrammarLogitsProcessor(JSON, vocabulary()), inputs)
