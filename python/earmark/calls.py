@@ -45,6 +45,7 @@ class Call:
     Attributes:
         given: The tensors of ids that the caller gave.
         config: Its generation config, once the logits processors are made.
+        prompt_length: How many tokens its rows have then. None: not known.
         followers: Those in it, but not in a call around it.
         stops: Where its rows end.
         has_translator: Whether its assistant has another tokenizer.
@@ -54,6 +55,7 @@ class Call:
         self.given = given
         self.has_translator = has_translator
         self.config: Any = None
+        self.prompt_length: int | None = None
         self.followers: list[Follower] = []
         self.stops = Stops()
 
@@ -123,6 +125,7 @@ def teach(mixin: Any) -> None:
             else Call(_tensors([kwargs.get("encoder_input_ids")]))
         )
         call.config = kwargs.get("generation_config", args[0] if args else None)
+        call.prompt_length = kwargs.get("input_ids_seq_length")
         for each in made:
             if isinstance(each, Follower):
                 _begin(each, call)

@@ -38,12 +38,14 @@ __all__ = ["Sequence", "Sequences", "columns_of"]
 class Sequence:
     """A row: its matcher (None where there is no grammar), and how many tokens that has read."""
 
-    __slots__ = ("ended", "length", "matcher", "read", "stopped")
+    __slots__ = ("begun", "ended", "length", "matcher", "read", "stopped")
 
     def __init__(self, matcher: Matcher | None) -> None:
         self.matcher = matcher
         self.read = 0
         self.ended = self.stopped = False
+        self.begun = True
+        """Whether the row got as far as its text; if not, all that there is is padding."""
         self.length = 0
         """How many tokens there are; those not read are padding, or refused."""
 
@@ -51,7 +53,7 @@ class Sequence:
         """Another row that goes on from here."""
         copy = Sequence(None if self.matcher is None else self.matcher.fork())
         copy.read, copy.length = self.read, self.length
-        copy.ended, copy.stopped = self.ended, self.stopped
+        copy.begun, copy.ended, copy.stopped = self.begun, self.ended, self.stopped
         return copy
 
     def follow(self, tokens: Ids, kept: int, end: int | None = None) -> None:
@@ -60,10 +62,11 @@ class Sequence:
         Args:
             tokens: All of them.
             kept: How many of the first ones are as they were.
-            end: How many there were when the row was ended, those behind are padding. Default:
-                None, the row goes on.
+            end: How many there were when the row was ended, those behind are padding; negative
+                if that was before its text began. Default: None, the row goes on.
         """
         self.stopped = end is not None
+        self.begun = end is None or end >= 0
         if end is not None:
             tokens = tokens[: max(end, 0)]
         self.length = len(tokens)
@@ -111,6 +114,7 @@ class Sequences:
         self.vocabulary = vocabulary
         self.rows: list[Sequence] = []
         self._ids: Ids | None = None
+        self._begun: set[tuple[int, bytes]] = set()
         self.prompt_length = 0
 
     def reset(self) -> None:
@@ -137,6 +141,7 @@ class Sequences:
         """
         rows = [Sequence(self._matcher(grammar)) for grammar in self._by_row(len(ids))]
         self.rows, self.prompt_length, self._ids = rows, prompt_length, ids.copy()
+        self._begun = set(self._prompts(ids))
         for row, sequence in enumerate(rows):
             sequence.follow(ids[row, prompt_length:], 0, self._end(ends, row))
         return rows
@@ -151,6 +156,8 @@ class Sequences:
             ends: As `begin` takes them.
             sure: Whether they are certainly rows of this call. Default: False, they are so if each
                 is one token longer than a row was, and those of another prompt are a new call.
+                Prompts of one grammar may change places then, as those of beams do that have
+                written something before their texts began.
 
         Raises:
             RuntimeError: They are sure and don't begin with the prompts, or it can't be told
@@ -161,9 +168,10 @@ class Sequences:
         if before is None:
             return self.begin(ids, ids.shape[1])
         if not self.have_prompts(ids):
-            if sure:
+            if not sure:
+                return self.begin(ids, ids.shape[1])
+            if not self._are_heirs(ids, before):
                 raise RuntimeError(_OTHER_PROMPT)
-            return self.begin(ids, ids.shape[1])
         parents = self._parents(ids, before)
         if not sure and ids.shape[1] > start:
             last = ids.shape[1] - 1
@@ -180,12 +188,18 @@ class Sequences:
         """Those of the last step; None if there was none."""
         return self._ids
 
-    def have_prompts(self, ids: Ids) -> bool:
-        """Whether these rows begin with this call's prompts."""
-        before, start = self._ids, self.prompt_length
+    def have_prompts(self, ids: Ids, length: int | None = None) -> bool:
+        """Whether these rows begin with this call's prompts, or as many tokens of them."""
+        before, start = self._ids, self.prompt_length if length is None else length
         if before is None or len(before) != len(ids) or ids.shape[1] < start:
             return False
         return bool((ids[:, :start] == before[:, :start]).all())
+
+    def _are_heirs(self, ids: Ids, before: Ids) -> bool:
+        """Whether each row begins with the prompt of one that there was."""
+        if len(before) != len(ids) or ids.shape[1] < self.prompt_length:
+            return False
+        return set(self._prompts(before)).issuperset(self._prompts(ids))
 
     def are_beginnings(self, ids: Ids, output: Ids) -> bool:
         """Whether these rows are all beginnings of what `generate()` gave, of the same grammars."""
@@ -194,12 +208,16 @@ class Sequences:
             return False
         return set(self._beginnings(output, length)).issuperset(self._beginnings(ids, length))
 
-    def outputs(self, ids: Ids, ends: Ends) -> list[list[Sequence]]:
+    def outputs(
+        self, ids: Ids, ends: Ends, given_length: int | None = None
+    ) -> list[list[Sequence]]:
         """What `generate()` gave in the end: the same prompts, perhaps fewer rows a prompt.
 
         Args:
             ids: Integers of shape `(n, length)`.
             ends: Where it ended rows.
+            given_length: How many tokens of a prompt `generate()` was given, where texts began
+                later; a row may end before. Default: None, the whole prompt.
 
         Returns:
             For each row what it may be, which is more than one thing only where rows with the same
@@ -211,13 +229,18 @@ class Sequences:
         before, start = self._ids, self.prompt_length
         if before is None or ids.ndim != 2 or len(ids) % len(self.grammars):
             raise ValueError(_OTHER_CALL)
-        known = set(self._prompts(before))
-        if ids.shape[1] < start or not known.issuperset(self._prompts(ids)):
+        given = start if given_length is None else min(start, given_length)
+        known = set(self._beginnings(before, given))
+        if ids.shape[1] < given or not known.issuperset(self._beginnings(ids, given)):
             raise ValueError(_OTHER_CALL)
         found: list[list[Sequence]] = []
-        for row, grammar in zip(ids, self._by_row(len(ids)), strict=True):
-            found.append([])
+        for row, prompt, grammar in zip(
+            ids, self._prompts(ids), self._by_row(len(ids)), strict=True
+        ):
             lengths: list[int | None] = [length - start for length in ends.of(row)]
+            if prompt not in self._begun:
+                lengths = [-1]
+            found.append([])
             for end in lengths or [None]:
                 sequence = Sequence(self._matcher(grammar))
                 sequence.follow(row[start:], 0, end)
@@ -298,7 +321,8 @@ def columns_of(ids: Ids, rows: Ids) -> list[int]:
 
 _OTHER_PROMPT = (
     "the rows don't begin with the prompts that this generate() began with; use a "
-    "GrammarLogitsProcessor for one generate() at a time"
+    "GrammarLogitsProcessor for one generate() at a time, and if another processor asks it, with "
+    "all rows at each step of their texts"
 )
 _UNSURE = (
     "it can't be told whether these ids are a step of the last text or a new prompt that begins "

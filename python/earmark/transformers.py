@@ -177,6 +177,8 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
         """Rows of which no call has said what became of them, and the length of their prompts."""
         self._given: list[torch.Tensor] = []
         """The tensors that the caller of `generate()` gave."""
+        self._given_length: int | None = None
+        """How many tokens its rows had at first. The texts may begin later."""
         self._previous: torch.Tensor | None = None
 
     def reset(self) -> None:
@@ -187,7 +189,7 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
         """
         self._sequences.reset()
         self._previous = self._last = self._stops = self._untold = None
-        self._ends = Ends()
+        self._ends, self._given_length = Ends(), None
         self._sure, self._ended = True, False
 
     def _call_begins(self, call: Call) -> None:
@@ -202,6 +204,7 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
         self._sequences.reset()
         self._call, self._previous = call, None
         self._stops, self._given = call.stops, call.given
+        self._given_length = call.prompt_length
         self._stops.are_followed = True
         self._sure, self._ended = True, False
 
@@ -296,7 +299,8 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
                 f"not {type(sequences).__qualname__}"
             )
         ids = sequences.detach().cpu().numpy()
-        return [_status(row) for row in self._sequences.outputs(ids, self._ends)]
+        rows = self._sequences.outputs(ids, self._ends, self._given_length)
+        return [_status(row) for row in rows]
 
     def _constrain(self, scores: torch.Tensor, rows: list[Sequence], going: list[int]) -> None:
         if self._masks is None or len(self._masks) != len(rows):
@@ -341,7 +345,7 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
         if self._call is None:
             if self._ended:
                 sequences.reset()
-                self._ends = Ends()
+                self._ends, self._given_length = Ends(), None
             if sequences.are_begun and not sequences.have_prompts(ids):
                 self._sure = False
                 self._stops = None
@@ -353,7 +357,21 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
             if start < ids.shape[1]:
                 self._stops.go_on(ids, self._ends)
             return sequences.begin(ids, start, self._stops.lengths(input_ids))
-        return sequences.follow(ids, self._stops.lengths(input_ids), sure=self._sure)
+        ends = self._stops.lengths(input_ids)
+        if self._begins_anew(ids):
+            return sequences.begin(ids, ids.shape[1], ends)
+        return sequences.follow(ids, ends, sure=self._sure)
+
+    def _begins_anew(self, ids: npt.NDArray[np.int64]) -> bool:
+        """Whether the draft in which the text began was not taken.
+
+        Where another processor asks only once the text begins, as behind what a model thinks.
+        """
+        given, sequences = self._given_length, self._sequences
+        late = self._call is not None and given is not None and given < sequences.prompt_length
+        if not late or len(ids) > 1 or sequences.have_prompts(ids):
+            return False
+        return sequences.have_prompts(ids, given)
 
     def _prompt_length(self, ids: npt.NDArray[np.int64]) -> int:
         """How many tokens of a call's first ids are the prompt.
@@ -361,6 +379,10 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
         All of them, unless they go on with the last call's text. A prompt may be the same tokens
         by chance, as where a model is asked for one word after the other of a text.
         """
+        asked: int = ids.shape[1]
+        if self._given_length is not None:
+            # What the model wrote before it was to write a text is no prompt that anyone gave.
+            ids = ids[:, : self._given_length]
         length: int = ids.shape[1]
         if self._untold is not None:
             rows, start = self._untold
@@ -368,14 +390,14 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
             if start < length <= rows.shape[1] + 1 and 0 in columns_of(ids[:, :both], rows):
                 raise RuntimeError(_UNTOLD)
         if self._last is None:
-            return length
+            return asked
         output, start = self._last
         rows = output.detach().cpu().numpy()
         columns = columns_of(ids, rows)
         is_shared = any(_share_memory(each, output, length) for each in self._given)
         if 0 in columns:
             if length <= start:
-                return length
+                return asked
             if not self._sequences.are_beginnings(ids, rows):
                 raise RuntimeError(_OTHER_ROWS)
             if is_shared:
@@ -386,7 +408,7 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
         is_text = min(columns, default=0) + length > start
         if is_end or (is_shared and is_text):
             raise RuntimeError(_CUT_PROMPT)
-        return length
+        return asked
 
     def _is_draft(self, input_ids: torch.Tensor) -> bool:
         """Whether these may be tokens of a draft, which are not taken where they aren't allowed.
@@ -414,6 +436,7 @@ def _status(row: list[Sequence]) -> Status | None:
             return None
         # The token that ended the row may be one of the grammar's own, and not its last one.
         is_text = each.matcher.is_finished or (each.matcher.is_accepting and not each.is_refused)
+        is_text = is_text and each.begun
         complete = complete and is_text
         finished = finished and is_text and each.is_finished
     return {"complete": complete, "finished": finished}

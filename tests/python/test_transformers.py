@@ -501,6 +501,28 @@ def test_prompts_that_are_slices_of_one_tensor() -> None:
             assert ORACLES[0][1](text)
 
 
+DIGITS = Grammar.from_regex("[0-9]{3,12}")
+PADS = {"the end": EOS, "text of the grammar": 15, "no text": 0}
+STOPPED: list[dict[str, Any]] = [
+    {},
+    {"do_sample": True, "num_return_sequences": 3},
+    {"num_beams": 3},
+    {"num_beams": 3, "num_return_sequences": 3, "do_sample": True},
+]
+
+
+class EndsRows(transformers.StoppingCriteria):
+    """Ends some rows at a length, whatever they hold."""
+
+    def __init__(self, rows: slice, length: int) -> None:
+        self.rows, self.length = rows, length
+
+    def __call__(self, ids: Any, scores: Any, **_: Any) -> Any:  # noqa: ARG002
+        done = torch.zeros(len(ids), dtype=torch.bool)
+        done[self.rows] = ids.shape[1] >= self.length
+        return done
+
+
 class Asks(transformers.LogitsProcessor):
     """Asks another processor, of which `generate()` does not know."""
 
@@ -522,6 +544,129 @@ def test_a_processor_that_another_asks_knows_calls_too(options: dict[str, Any]) 
         inputs = {"input_ids": longer, "attention_mask": torch.ones_like(longer)}
         ids = generate(Asks(processor), inputs, **options)
         assert ORACLES[0][1](answers(ids, inputs)[0])
+
+
+class Thinks(transformers.LogitsProcessor):
+    """Leaves a few tokens free before it asks another processor."""
+
+    def __init__(self, other: Any, length: int, *, may_end: bool = False) -> None:
+        self.other, self.length, self.may_end = other, length, may_end
+
+    def __call__(self, ids: Any, scores: Any) -> Any:
+        if ids.shape[1] >= self.length:
+            return self.other(ids, scores)
+        if not self.may_end:
+            scores = scores.clone()
+            scores[:, EOS] = float("-inf")
+        return scores
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"do_sample": True, "num_return_sequences": 3},
+        {"num_beams": 3, "num_return_sequences": 3},
+        {"num_beams": 3, "do_sample": True},
+        {"prompt_lookup_num_tokens": 3},
+        {"assistant_model": 2},
+        {"assistant_model": 2, "do_sample": True},
+    ],
+    ids=str,
+)
+def test_a_text_begins_behind_what_the_model_thinks(options: dict[str, Any]) -> None:
+    is_drafted = "assistant_model" in options or "prompt_lookup_num_tokens" in options
+    prompts = encode(['{"name":"ab 12 {"name":"ab 12'] if is_drafted else PROMPTS[:2])
+    start = prompts["input_ids"].shape[1]
+    grammars = [JSON] if is_drafted else [DATE, JSON]
+    processor = GrammarLogitsProcessor(grammars, vocabulary())
+    if "assistant_model" in options:
+        options = {**options, "assistant_model": tiny(options["assistant_model"])}
+    for free in (3, 7, 1):
+        torch.manual_seed(free)
+        before = [] if is_drafted else [Noise(free)]
+        ids = generate(Thinks(processor, start + free), prompts, *before, **options)
+        statuses = processor.statuses(ids)
+        texts = answers(ids, {"input_ids": ids[:, : start + free]})
+        for row, (text, status) in enumerate(zip(texts, statuses, strict=True)):
+            check(grammars[row * len(grammars) // len(ids)], text, status)
+        assert FINISHED in statuses
+
+
+class ThinksUntil(transformers.LogitsProcessor):
+    """Leaves the text free up to a token, for one row."""
+
+    def __init__(self, other: Any, start: int, token: int) -> None:
+        self.other, self.start, self.token = other, start, token
+
+    def __call__(self, ids: Any, scores: Any) -> Any:
+        if self.token in ids[0, self.start :].tolist():
+            return self.other(ids, scores)
+        scores = scores.clone()
+        scores[:, 256] = float("-inf")
+        scores[:, self.token] += 2.0
+        return scores
+
+
+@pytest.mark.parametrize("drafts", [{"prompt_lookup_num_tokens": 4}, {"assistant_model": 7}])
+def test_a_draft_in_which_the_text_begins_is_refused(drafts: dict[str, Any]) -> None:
+    """Then the text begins elsewhere, or earlier, and nothing of the draft is of it."""
+    small, known = in_bytes()
+    if "assistant_model" in drafts:
+        drafts = {"assistant_model": tiny(drafts["assistant_model"], width=257, end=256)}
+    lengths = set()
+    for seed in range(60 if shared.SLOW else 20):
+        prompt = b"ab|{" + QUOTES[seed % 4] + b"|{" + bytes([97 + seed])
+        ids = torch.tensor([list(prompt)])
+        processor = GrammarLogitsProcessor(QUOTED, known)
+        thinks = ThinksUntil(processor, len(prompt), ord("|"))
+        options = {"logits_processor": [thinks], "attention_mask": torch.ones_like(ids)}
+        for do_sample in (True, False):
+            torch.manual_seed(seed)
+            found = small.generate(ids, max_new_tokens=70, do_sample=do_sample, **options, **drafts)
+            written = found[0, len(prompt) :].tolist()
+            if ord("|") not in written:
+                continue
+            begun = written.index(ord("|")) + 1
+            text = bytes(token for token in written[begun:] if token < 256)
+            lengths.add(begun)
+            (status,) = processor.statuses(found)
+            assert status == {
+                "complete": shared.is_text(QUOTED, text),
+                "finished": written[-1] == 256,
+            }
+            assert shared.is_alive(QUOTED, text), text
+    assert len(lengths) > 5
+
+
+@pytest.mark.parametrize("pad", PADS)
+@pytest.mark.parametrize("options", [{}, {"num_beams": 3, "num_return_sequences": 3}], ids=str)
+def test_a_row_that_ends_before_its_text_begins(pad: str, options: dict[str, Any]) -> None:
+    padded = tiny(1, pad=PADS[pad])
+    inputs = encode(PROMPTS[:2])
+    start = inputs["input_ids"].shape[1]
+    processor = GrammarLogitsProcessor(Grammar.from_regex("[0-9]{0,9}"), vocabulary())
+    found = []
+    for seed in range(4):
+        torch.manual_seed(seed)
+        ids = padded.generate(
+            **inputs,
+            logits_processor=[
+                Noise(seed, end=13 if options else 0),
+                Thinks(processor, start + 4, may_end=True),
+            ],
+            stopping_criteria=[] if options else [EndsRows(slice(0, 1), start + 2)],
+            max_new_tokens=20,
+            **options,
+        )
+        statuses = processor.statuses(ids)
+        for row, status in zip(ids[:, start:].tolist(), statuses, strict=True):
+            if EOS in row[:4]:
+                assert status == CUT
+                found.append(status)
+        # Though nothing is a text of the grammar, it has none.
+        assert options or statuses[0] == CUT
+    assert found or not options
 
 
 def test_a_call_goes_on_after_one_that_failed() -> None:
@@ -761,28 +906,6 @@ def test_what_was_cut_is_told_apart() -> None:
     other = encode(PROMPTS[1:2])["input_ids"]
     with pytest.raises(ValueError, match="not the sequences"):
         digits.statuses(other)
-
-
-DIGITS = Grammar.from_regex("[0-9]{3,12}")
-PADS = {"the end": EOS, "text of the grammar": 15, "no text": 0}
-STOPPED: list[dict[str, Any]] = [
-    {},
-    {"do_sample": True, "num_return_sequences": 3},
-    {"num_beams": 3},
-    {"num_beams": 3, "num_return_sequences": 3, "do_sample": True},
-]
-
-
-class EndsRows(transformers.StoppingCriteria):
-    """Ends some rows at a length, whatever they hold."""
-
-    def __init__(self, rows: slice, length: int) -> None:
-        self.rows, self.length = rows, length
-
-    def __call__(self, ids: Any, scores: Any, **_: Any) -> Any:  # noqa: ARG002
-        done = torch.zeros(len(ids), dtype=torch.bool)
-        done[self.rows] = ids.shape[1] >= self.length
-        return done
 
 
 def status_of(tokens: list[int]) -> Any:
