@@ -330,5 +330,6 @@ _UNSURE = (
 )
 _OTHER_CALL = (
     "these are not the sequences that generate() gave last with this processor; "
-    "pass them as they came, before its next call"
+    "pass them as they came, before its next call; of a model whose generate() puts several calls "
+    "together, as Whisper's does for long audio, only the last call's are known"
 )

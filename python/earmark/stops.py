@@ -42,6 +42,11 @@ class Ends:
         """A row has ended here."""
         self._rows.add(_hash(row).digest())
 
+    def bare(self, row: Ids) -> Ids:
+        """The row without any padding at its end, and without an end token."""
+        text = np.flatnonzero(~np.isin(row, self._padding))
+        return row[: int(text[-1]) + 1 if len(text) else 0]
+
     def of(self, row: Ids) -> list[int]:
         """The lengths at which a row may have ended, in order: behind each is but padding.
 
@@ -49,8 +54,7 @@ class Ends:
         """
         if not self._rows:
             return []
-        text = np.flatnonzero(~np.isin(row, self._padding))
-        length = int(text[-1]) + 1 if len(text) else 0
+        length = len(self.bare(row))
         beginning = _hash(row[:length])
         found = []
         while True:

@@ -20,6 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypedDict
 
+import numpy as np
+
 from earmark._earmark import Grammar, Vocabulary, fill_masks
 from earmark.calls import Call, Follower, drafts_in_other_tokens, join, teach
 from earmark.errors import MatchError
@@ -28,7 +30,6 @@ from earmark.sequences import Sequence, Sequences, columns_of
 from earmark.stops import Ends, Stops
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
     import torch
 
@@ -282,7 +283,7 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
 
         Args:
             sequences: Integers of shape `(n, length)`: what `generate()` returned, or its
-                `sequences`.
+                `sequences`; of a model that takes the prompts off, as Whisper, all of them.
 
         Returns:
             A `Status` for each; None where there is no grammar. Beam search may fill up with
@@ -299,8 +300,32 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
                 f"not {type(sequences).__qualname__}"
             )
         ids = sequences.detach().cpu().numpy()
-        rows = self._sequences.outputs(ids, self._ends, self._given_length)
+        try:
+            rows = self._sequences.outputs(ids, self._ends, self._given_length)
+        except ValueError:
+            whole = self._with_prompts(ids)
+            if whole is None:
+                raise
+            rows = self._sequences.outputs(whole, self._ends, self._given_length)
         return [_status(row) for row in rows]
+
+    def _with_prompts(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.int64] | None:
+        """What the last call gave, if these are its rows in their order without their prompts.
+
+        Some models' own `generate()` takes the prompts off, and padding, as Whisper's does.
+        """
+        if self._last is None or ids.ndim != 2:
+            return None
+        output, start = self._last
+        rows: npt.NDArray[np.int64] = output.detach().cpu().numpy()
+        if self._given_length is not None:
+            start = min(start, self._given_length)
+        bare = self._ends.bare
+        are_same = len(rows) == len(ids) and all(
+            np.array_equal(bare(one), bare(other[start:]))
+            for one, other in zip(ids, rows, strict=True)
+        )
+        return rows if are_same else None
 
     def _constrain(self, scores: torch.Tensor, rows: list[Sequence], going: list[int]) -> None:
         if self._masks is None or len(self._masks) != len(rows):

@@ -846,6 +846,48 @@ def test_encoder_and_decoder() -> None:
                 check(grammar, text, status)
 
 
+def test_a_model_that_gives_no_prompts() -> None:
+    """Whisper takes them off, and the end tokens."""
+    torch.manual_seed(3)
+    config = transformers.WhisperConfig(
+        vocab_size=PADDED,
+        d_model=16,
+        encoder_layers=1,
+        decoder_layers=1,
+        encoder_attention_heads=2,
+        decoder_attention_heads=2,
+        encoder_ffn_dim=16,
+        decoder_ffn_dim=16,
+        max_source_positions=50,
+        max_target_positions=60,
+        num_mel_bins=8,
+        pad_token_id=EOS,
+        eos_token_id=EOS,
+        bos_token_id=EOS,
+        decoder_start_token_id=EOS,
+        suppress_tokens=None,
+        begin_suppress_tokens=None,
+    )
+    whisper = transformers.WhisperForConditionalGeneration(config).eval()
+    whisper.generation_config.eos_token_id = EOS
+    processor = GrammarLogitsProcessor([DATE, JSON], vocabulary_of(tokenizer(), whisper))
+    for count, options in ((40, {}), (3, {}), (40, {"num_beams": 2})):
+        ids = whisper.generate(
+            torch.randn(2, 8, 100),
+            logits_processor=[Noise(2, end=8), processor],
+            max_new_tokens=count,
+            **options,
+        )
+        statuses = processor.statuses(ids)
+        texts = answers(ids, {"input_ids": ids[:, :0]})
+        for grammar, text, status in zip([DATE, JSON], texts, statuses, strict=True):
+            check(grammar, text, status)
+        assert statuses == ([CUT] * 2 if count == 3 else [FINISHED] * 2)
+        for other in (ids[:1], ids.flip(0), ids[:, 1:]):
+            with pytest.raises(ValueError, match="not the sequences"):
+                processor.statuses(other)
+
+
 def test_embeddings_instead_of_a_prompt() -> None:
     ids = encode(PROMPTS[:2])["input_ids"]
     inputs = {"inputs_embeds": model().get_input_embeddings()(ids).detach()}
