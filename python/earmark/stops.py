@@ -126,8 +126,10 @@ class Stops:
             return
         if not self._pads:
             return
-        before = self._lengths
-        if before is None or len(before) != len(ids):
+        before, seen = self._lengths, self._ids
+        goes_on = seen is not None and len(seen) == len(ids) and seen.shape[1] < ids.shape[1]
+        if not goes_on:
+            # The first step, or that of another loop with the same criteria.
             before = done * 0
         # A row ends once: a criterion may be true of its padding as well.
         self._lengths = before + (before == 0) * done * ids.shape[1]

@@ -11,7 +11,7 @@ import pytest
 import shared
 from earmark import Grammar, Matcher
 from earmark.sequences import Sequence, Sequences
-from earmark.stops import Ends
+from earmark.stops import Ends, Stops
 
 BYTES = shared.byte_vocabulary()
 EOS = shared.BYTE_EOS
@@ -259,3 +259,31 @@ def test_ends_are_found_behind_padding() -> None:
     assert ends.of(text(b"pax")[0]) == []
     assert ends.of(text(b"ccc")[0]) == []
     assert Ends().of(text(b"pa")[0]) == []
+
+
+def test_a_row_ends_once() -> None:
+    stops = Stops()
+    stops.begin({PAD}, beams=False, pads=True)
+    whole = array([1, 2, PAD, PAD], [3, 4, 5, 6])
+    steps = [whole[:, :2], whole[:, :3], whole]
+    assert stops.lengths(steps[0]) == []
+    stops.see(steps[0], np.array([True, False]))
+    assert stops.lengths(steps[0].copy()) == [2, 0]
+    # Its padding may end it again; rows that the criteria did not see are of a draft.
+    stops.see(steps[1], np.array([True, False]))
+    assert stops.lengths(steps[1]) == [2, 0]
+    assert stops.lengths(steps[2]) == stops.lengths(steps[1] + 1) == []
+    stops.see(steps[2], np.array([True, True]))
+    assert stops.lengths(steps[2]) == [2, 4]
+    ends = stops.ends(steps[2])
+    assert [ends.of(row) for row in steps[2]] == [[2], [4]]
+    # Another loop with the same criteria begins anew.
+    stops.see(steps[0], np.array([False, True]))
+    assert stops.lengths(steps[0]) == [0, 2]
+
+
+def test_rows_that_nothing_pads_go_on() -> None:
+    stops = Stops()
+    stops.begin({PAD}, beams=False, pads=False)
+    stops.see(text(b"pa"), np.array([True]))
+    assert stops.lengths(text(b"pa")) == []
