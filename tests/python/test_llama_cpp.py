@@ -8,6 +8,7 @@ import json
 import re
 import weakref
 from functools import partial
+from inspect import signature
 from itertools import takewhile
 from threading import Thread
 from types import SimpleNamespace
@@ -293,6 +294,35 @@ def test_generate_in_turns_with_one_grammar(llama: Any) -> None:
     alone = llama.generate(one, grammar=grammar, temp=2.0)
     tokens = list(takewhile(lambda token: not is_end(llama, token), alone))
     assert re.fullmatch("[a-m]{8}", models.text_of(llama, tokens))
+
+
+def test_a_grammar_given_by_place(llama: Any) -> None:
+    grammar = LlamaGrammar.from_regex("a{1,40}")
+    prompt = llama.tokenize(PROMPT.encode())
+
+    def placed(call: Any, *args: Any) -> Any:
+        """The call with all its arguments by place, the grammar the last."""
+        after = list(signature(call).parameters.values())[len(args) :]
+        names = [it.name for it in after]
+        defaults = [it.default for it in after[: names.index("grammar")]]
+        return call(*args, *defaults, grammar)
+
+    tokens = placed(llama.generate, prompt)
+    assert llama.detokenize([next(tokens), next(tokens)]).strip(b"a") == b""
+    list(zip(range(2), llama.generate(prompt[:3], grammar=grammar), strict=False))
+    with pytest.raises(RuntimeError, match="used for something else"):
+        next(tokens)
+    next(llama.generate(prompt, grammar=LlamaGrammar.from_regex("b{9}")))
+    with pytest.raises(RuntimeError, match="take no notice of its grammar"):
+        placed(llama.sample)
+    (choice,) = next(placed(llama._create_completion, PROMPT))["choices"]
+    assert choice["earmark"] == {"complete": True, "finished": len(choice["text"]) == 40}
+    messages = [{"role": "user", "content": "a"}]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(llama, "chat_format", "functionary-v1")
+        chat = partial(placed, partial(llama.create_chat_completion, messages, [{"name": "f"}]))
+        with pytest.raises(ValueError, match="leave the grammar without effect"):
+            chat()
 
 
 def test_a_context_that_is_full() -> None:

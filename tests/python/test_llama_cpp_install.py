@@ -143,6 +143,41 @@ def test_grammars_from_before() -> None:
     assert "earmark" in choice
 
 
+def test_grammars_from_before_are_watched_as_earmarks_are(llama: Any) -> None:
+    theirs = llama_cpp.LlamaGrammar(_grammar='root ::= "a"+')
+    prompt = llama.tokenize(b"Letters:")
+    tokens = llama.generate(prompt, grammar=theirs, temp=0.0)
+    assert llama.detokenize([next(tokens), next(tokens)]).strip(b"a") == b""
+    llama("Other", grammar=theirs, max_tokens=1)
+    with pytest.raises(RuntimeError, match="used for something else"):
+        next(tokens)
+
+
+def test_a_closed_model_is_not_read() -> None:
+    theirs = llama_cpp.LlamaGrammar.from_string('root ::= "a"')
+    closed = llama_cpp.Llama(str(models.smollm2_path()), n_ctx=128, verbose=False)
+    stream = closed.create_completion("a", stream=True, max_tokens=8)
+    next(stream)
+    closed.close()
+    format_ = {"type": "json_object"}
+    with installed():
+        for use in (
+            lambda: closed("a", grammar=theirs),
+            lambda: closed("a"),
+            lambda: next(stream),
+            lambda: next(closed.generate([1, 2], grammar=theirs)),
+            lambda: next(closed.generate([1, 2])),
+            lambda: closed.sample(),
+            lambda: closed.create_chat_completion(MESSAGES),
+            lambda: closed.create_chat_completion(MESSAGES, response_format=format_),
+            lambda: closed.create_chat_completion(MESSAGES, tools=[TOOL], tool_choice=CHOICE),
+            lambda: closed.create_chat_completion(MESSAGES, tools=[TOOL], tool_choice="required"),
+            lambda: closed.create_chat_completion(MESSAGES, tools=[TOOL, ADD], stream=True),
+        ):
+            with pytest.raises(earmark.VocabularyError, match="model is closed"):
+                use()
+
+
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize(
     "format_",

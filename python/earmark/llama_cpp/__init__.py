@@ -11,7 +11,8 @@ or let the library's own grammars, `response_format`, `tools` and the server use
     earmark.llama_cpp.install()
 
 Importing this teaches llama-cpp-python's sampler to take earmark's grammars, and its results to
-say whether a text is complete (`choice["earmark"]`); without such a grammar nothing changes.
+say whether a text is complete (`choice["earmark"]`); without such a grammar nothing changes, but
+that a closed `Llama` is refused, which llama.cpp would read.
 docs/llama-cpp.md is the guide.
 
 Not thread-safe: a `Llama`, which may be used by one thread at a time, as ever. Everything of

@@ -29,6 +29,7 @@ from earmark.llama_cpp._requests import (
     checked_request,
     grammar_of_schema,
 )
+from earmark.llama_cpp._sampler import Taken
 from earmark.llama_cpp._tools import call_one_of, named_once, only_tool
 
 if TYPE_CHECKING:
@@ -92,12 +93,11 @@ def _set() -> None:
 
 def _replace_all() -> None:
     theirs = library("llama_cpp.llama_grammar").LlamaGrammar
-    sampler = library("llama_cpp._internals").LlamaSampler
     chat_format = library("llama_cpp.llama_chat_format")
     llama = library("llama_cpp.llama").Llama
     for name in ("from_string", "from_file", "from_json_schema"):
         replace(theirs, name, classmethod(_by_earmark(name)))
-    replace(sampler, "add_grammar", _reading_theirs(sampler.add_grammar))
+    replace(Taken, "types", (*Taken.types, theirs))
     replace(chat_format, "_grammar_for_json_schema", _grammar_for_json_schema)
     replace(chat_format, "llama_grammar", _chat_grammars(chat_format.llama_grammar))
     replace(llama, "create_chat_completion", _chat_completion(llama.create_chat_completion))
@@ -118,18 +118,6 @@ def _by_earmark(name: str) -> Any:
         return made
 
     return make
-
-
-def _reading_theirs(add_grammar: Any) -> Any:
-    theirs = library("llama_cpp.llama_grammar").LlamaGrammar
-
-    @wraps(add_grammar)
-    def add(self: Any, model: Any, grammar: Any) -> None:
-        if isinstance(grammar, theirs) and not isinstance(grammar, LlamaGrammar):
-            grammar = LlamaGrammar.from_string(grammar._grammar)
-        add_grammar(self, model, grammar)
-
-    return add
 
 
 def _grammar_for_json_schema(

@@ -5,7 +5,7 @@
 error of the native sampler is raised; `clone` finds the copy that llama.cpp has made.
 `Llama.sample` refuses an earmark grammar that it would take no notice of, and `Llama.generate`
 to go on when its model is closed or full, or was used for something else. For other grammars
-nothing changes.
+nothing changes, but that both refuse a closed model, which llama.cpp would read.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from earmark import Grammar, Matcher
 from earmark._earmark import NativeSampler, SamplerInterface
+from earmark.llama_cpp._arguments import Arguments
 from earmark.llama_cpp._grammar import LlamaGrammar
 from earmark.llama_cpp._layout import sampler_layout
 from earmark.llama_cpp._library import library
@@ -34,9 +35,28 @@ _TAUGHT = "_earmark_taught"
 _AFTER_THE_GRAMMAR = frozenset({b"penalties"})
 
 
+class Taken:
+    """What calls are given as `grammar=` and earmark takes; `install()` adds the library's own."""
+
+    types: tuple[type, ...] = (LlamaGrammar, Grammar)
+
+
 def is_ours(grammar: Any) -> bool:
-    """Whether what a call was given as `grammar=` is earmark's."""
-    return isinstance(grammar, LlamaGrammar | Grammar)
+    """Whether earmark takes what a call was given as `grammar=`."""
+    return isinstance(grammar, Taken.types)
+
+
+def _read(grammar: Any) -> Grammar:
+    """The grammar that a call was given, as earmark's."""
+    if not isinstance(grammar, LlamaGrammar | Grammar):
+        grammar = LlamaGrammar.from_string(grammar._grammar)
+    made: Grammar = grammar.grammar if isinstance(grammar, LlamaGrammar) else grammar
+    return made
+
+
+def _key(grammar: Any) -> Any:
+    """What two ways to give the same grammar have in common."""
+    return grammar.grammar if isinstance(grammar, LlamaGrammar) else grammar
 
 
 def native_sampler(sampler: Any) -> NativeSampler | None:
@@ -87,11 +107,9 @@ def teach() -> None:
 
     @wraps(add_grammar)
     def add_grammar_(self: Any, model: Any, grammar: Any) -> None:
-        if isinstance(grammar, LlamaGrammar):
-            grammar = grammar.grammar
-        if isinstance(grammar, Grammar):
-            add_matcher(self, Matcher(grammar, vocabulary(model)))
-            setattr(self, _GRAMMAR, grammar)
+        if is_ours(grammar):
+            add_matcher(self, Matcher(_read(grammar), vocabulary(model)))
+            setattr(self, _GRAMMAR, _key(grammar))
         elif hasattr(grammar, "_grammar"):
             add_grammar(self, model, grammar)
         else:
@@ -129,17 +147,19 @@ def teach() -> None:
     llama = library("llama_cpp.llama").Llama
     sample_of_llama, generate = llama.sample, llama.generate
     parameters = signature(generate)
+    of_sample, of_generate = Arguments(sample_of_llama), Arguments(generate)
 
     @wraps(sample_of_llama)
     def sample_of_llama_(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if is_ours(grammar := kwargs.get("grammar")):
-            check_open(self)
+        check_open(self)
+        if is_ours(grammar := of_sample.of((self, *args), kwargs).get("grammar")):
             _check_kept(self._sampler, grammar)
         return sample_of_llama(self, *args, **kwargs)
 
     @wraps(generate)
     def generate_(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not is_ours(kwargs.get("grammar")):
+        check_open(self)
+        if not is_ours(of_generate.of((self, *args), kwargs).get("grammar")):
             return generate(self, *args, **kwargs)
         call = parameters.bind(self, *args, **kwargs)
         prompt = call.arguments["tokens"] = list(call.arguments["tokens"])
@@ -201,9 +221,7 @@ def _full(prompt: int, length: int, room: int) -> str:
 
 def _check_kept(kept: Any, grammar: Any) -> None:
     """Raise if the sampler that a `Llama` has kept is there, and not for this grammar."""
-    if isinstance(grammar, LlamaGrammar):
-        grammar = grammar.grammar
-    if kept is not None and getattr(kept, _GRAMMAR, None) is not grammar:
+    if kept is not None and getattr(kept, _GRAMMAR, None) is not _key(grammar):
         raise RuntimeError(
             "sample() would take no notice of its grammar: the Llama has kept the sampler of its "
             "last call, which has another one or none; use Llama.generate(), one at a time"

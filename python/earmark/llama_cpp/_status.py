@@ -21,6 +21,7 @@ from functools import wraps
 from typing import Any, TypedDict
 
 from earmark import Matcher, MatchError
+from earmark.llama_cpp._arguments import Arguments
 from earmark.llama_cpp._library import library
 from earmark.llama_cpp._requests import check_grammar_kept
 from earmark.llama_cpp._sampler import is_ours, native_sampler
@@ -83,17 +84,21 @@ def teach() -> None:
     if getattr(theirs, _TAUGHT, False):
         return
     complete, chat = theirs._create_completion, theirs.create_chat_completion
+    of_complete, of_chat = Arguments(complete), Arguments(chat)
 
     @wraps(complete)
     def complete_(self: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        check_open(self)
+        asked = of_complete.of((self, *args), kwargs)
         # A stream runs later than its chat's call, maybe after other chats'.
-        return _marked(self, complete(self, *args, **kwargs), kwargs, _endings.get())
+        return _marked(self, complete(self, *args, **kwargs), asked, _endings.get())
 
     @wraps(chat)
     def chat_(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if is_ours(kwargs.get("grammar")):
-            check_open(self)
-            check_grammar_kept(self, kwargs)
+        check_open(self)
+        asked = of_chat.of((self, *args), kwargs)
+        if is_ours(asked.get("grammar")):
+            check_grammar_kept(self, asked)
         endings: Endings = []
         with _chat(endings):
             response = chat(self, *args, **kwargs)
@@ -114,8 +119,7 @@ def _marked(
     sampler = native = None
     use = Use(llama)
     while True:
-        if native is not None or is_ours(asked.get("grammar")):
-            check_open(llama)
+        check_open(llama)
         if native is not None and (llama._sampler is not sampler or not use.is_last()):
             raise RuntimeError(
                 "this stream can't go on: its Llama has been used for something else since; "
