@@ -677,13 +677,111 @@ def test_errors_of_a_logits_processor_let_nothing_through(llama: Any) -> None:
     llama.create_completion(tokens, max_tokens=1, **arguments)
     # The whole last text and one more token.
     tokens += llama.tokenize(b"!", add_bos=False)
-    assert llama.create_completion(tokens, max_tokens=9, **arguments)["choices"][0]["text"] == ""
-    with pytest.raises(earmark.MatchError):
-        processor.check()
+    for call in (partial(llama.create_completion, tokens, **arguments), processor.check):
+        with pytest.raises(earmark.MatchError, match="can't come here"):
+            call()
     processor.reset()
     text = llama.create_completion(tokens, max_tokens=9, **arguments)["choices"][0]["text"]
     assert re.fullmatch("[a-z]{3}", text)
     processor.check()
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("bias", [-1.0, 1e9, float("inf"), float("nan")])
+def test_a_logits_processor_beside_a_logit_bias(llama: Any, bias: float, stream: bool) -> None:
+    processor = GrammarLogitsProcessor(llama, LlamaGrammar.from_regex("[a-z]{3}[0-9]{3}"))
+    processors = llama_cpp.LogitsProcessorList([processor])
+    options: dict[str, Any] = {"logits_processor": processors, "logit_bias": {20: bias, 5: bias}}
+    options |= {"max_tokens": 12, "temperature": 0.0, "stream": stream}
+    answer = llama.create_completion("Ada: ", **options)
+    text = "".join(it["choices"][0]["text"] for it in (answer if stream else [answer]))
+    assert re.fullmatch("[a-z]{3}[0-9]{3}", text)
+    answer = llama.create_chat_completion([{"role": "user", "content": "Ada"}], **options)
+    if not stream:
+        assert re.fullmatch("[a-z]{3}[0-9]{3}", answer["choices"][0]["message"]["content"])
+    # The caller's list is as it was, and the bias has its effect where it may.
+    assert processors == [processor]
+    chosen = llama.tokenize(b"q", add_bos=False)
+    options |= {"logit_bias": {chosen[0]: 1e9}, "stream": False}
+    assert llama.create_completion("Ada: ", **options)["choices"][0]["text"][:3] == "qqq"
+
+
+def test_a_logits_processor_that_is_lost(llama: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    processor = GrammarLogitsProcessor(llama, LlamaGrammar.from_regex("[a-z]{3}"))
+    init = type(llama)._init_sampler
+
+    def loses(self: Any, **asked: Any) -> Any:
+        return init(self, **(asked | {"logits_processor": None}))
+
+    monkeypatch.setattr(type(llama), "_init_sampler", loses)
+    with pytest.raises(RuntimeError, match="has lost the GrammarLogitsProcessor"):
+        llama.create_completion("Ada: ", logits_processor=[processor], max_tokens=3)
+    with pytest.raises(TypeError, match="not the GrammarLogitsProcessor itself"):
+        llama.create_completion("Ada: ", logits_processor=processor, max_tokens=3)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0, 1e-30])
+@pytest.mark.parametrize("first", [False, True])
+def test_a_logits_processor_beside_another(llama: Any, first: bool, temperature: float) -> None:
+    grammar = LlamaGrammar.from_regex("[a-z]{3}[0-9]{3}")
+    processor = GrammarLogitsProcessor(llama, grammar)
+    pieces = [llama.detokenize([token]) for token in range(llama.n_vocab())]
+    digits = [token for token, piece in enumerate(pieces) if re.search(rb"[0-9]", piece)]
+    (end,) = vocabulary(llama).eos_token_ids[:1]
+    wanted: Any = None
+
+    def other(_: Any, scores: Any) -> Any:
+        changed = np.array(scores)
+        if isinstance(wanted, Exception):
+            raise wanted
+        changed[digits if wanted is None else slice(None)] = -np.inf if wanted is None else wanted
+        changed[end] = 1e9
+        return changed
+
+    asked = [processor, other] if first else [other, processor]
+    options = {"logits_processor": llama_cpp.LogitsProcessorList(asked)}
+    options |= {"max_tokens": 12, "temperature": temperature}
+    for call in (partial(llama.create_completion, "Ada: ", **options), processor.check):
+        with pytest.raises(earmark.MatchError, match="none of the .* tokens is left: the other"):
+            call()
+    # All are impossible, or none can be told from another.
+    for wanted in (-np.inf, np.nan):
+        with pytest.raises(earmark.MatchError, match="none of the .* tokens is left: the other"):
+            llama.create_completion("Ada: ", **options)
+    # All are as likely as the end, or likelier than can be.
+    for wanted in (0.0, np.inf):
+        (choice,) = llama.create_completion("Ada: ", **options)["choices"]
+        assert re.fullmatch("[a-z]{3}[0-9]{3}", choice["text"])
+        processor.check()
+    wanted = KeyError("lost")
+    for call in (partial(llama.create_completion, "Ada: ", **options), processor.check):
+        with pytest.raises(KeyError, match="lost"):
+            call()
+
+
+def test_two_logits_processors(llama: Any) -> None:
+    def both(*patterns: str) -> str:
+        processors = [GrammarLogitsProcessor(llama, LlamaGrammar.from_regex(it)) for it in patterns]
+        given = {"logits_processor": processors, "max_tokens": 9}
+        text: str = llama.create_completion("Ada: ", **given)["choices"][0]["text"]
+        return text
+
+    assert re.fullmatch("[m-p]{2}[0-9]", both("[a-p]{2}[0-9]", "[m-z0-9]{3}"))
+    with pytest.raises(earmark.MatchError, match="tokens is left"):
+        both("[a-p]{2}[0-9]", "[m-z]{3}")
+
+
+def test_a_sampler_that_takes_what_a_logits_processor_forbids(
+    llama: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    processor = GrammarLogitsProcessor(llama, LlamaGrammar.from_regex("[0-9]{9}"))
+    prompt = llama.tokenize(b"Ada: ")
+    (letter,) = llama.tokenize(b"q", add_bos=False)
+    tokens = llama.generate(prompt, logits_processor=[processor])
+    next(tokens)
+    monkeypatch.setattr(llama_cpp.llama_cpp, "llama_sampler_sample", lambda *_: letter)
+    with pytest.raises(earmark.MatchError, match="can't come here.*it was sampled all the same"):
+        next(tokens)
 
 
 def test_a_logits_processor_of_another_model_is_refused_at_once(

@@ -1,4 +1,4 @@
-"""What a call of one of llama-cpp-python's functions was given, by place or by name."""
+"""What a call of one of llama-cpp-python's functions is given, by place or by name."""
 
 from __future__ import annotations
 
@@ -22,3 +22,10 @@ class Arguments:
     def of(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of a call, by name; what is too much is for the function to refuse."""
         return {**dict(zip(self._names, args, strict=False)), **kwargs}
+
+    def changed(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], **new: Any
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """A call's `args` and `kwargs` with other values for some arguments."""
+        placed = [new.pop(name, it) for name, it in zip(self._names, args, strict=False)]
+        return [*placed, *args[len(placed) :]], {**kwargs, **new}

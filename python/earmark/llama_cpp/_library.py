@@ -52,7 +52,7 @@ _USED = {
     ).split(),
     "llama_cpp.llama": (
         "Llama._create_completion Llama.create_chat_completion Llama._init_sampler Llama.sample "
-        "Llama.generate"
+        "Llama.generate LogitsProcessorList"
     ).split(),
     "llama_cpp.llama_grammar": (
         "LlamaGrammar.from_string LlamaGrammar.from_file LlamaGrammar.from_json_schema"
