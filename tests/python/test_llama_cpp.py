@@ -534,6 +534,53 @@ def test_one_vocabulary_a_model_which_does_not_keep_it_alive() -> None:
         made.encode(b"a")
 
 
+def test_a_text_that_the_vocabulary_can_not_write(llama: Any) -> None:
+    # No token of SmolLM2 has these bytes.
+    grammar = LlamaGrammar.from_regex(r"a\x04|bc")
+    (letter,) = llama.tokenize(b"a", add_bos=False)
+    why = "the text can't go on: the grammar expects .*no token of the model's vocabulary can write"
+    options: dict[str, Any] = {"max_tokens": 9, "temperature": 0.0}
+    with pytest.raises(earmark.MatchError, match=why) as caught:
+        llama("A", grammar=grammar, logit_bias={letter: 1e9}, **options)
+    assert "sampler before" not in str(caught.value)
+    processor = GrammarLogitsProcessor(llama, grammar)
+    with pytest.raises(earmark.MatchError, match=why):
+        llama("A", logits_processor=[processor], logit_bias={letter: 1e9}, **options)
+    with pytest.raises(earmark.MatchError, match=why):
+        list(generate(llama, PROMPT, LlamaGrammar.from_regex(r"a\x04")))
+
+
+def test_what_has_made_the_allowed_tokens_impossible_is_said(llama: Any) -> None:
+    grammar = LlamaGrammar.from_regex("[^!]{9}!")
+    marks = llama.tokenize(b"!", add_bos=False)
+
+    def only(_: Any, scores: Any) -> Any:
+        left = np.full_like(scores, -np.inf)
+        left[marks] = 0.0
+        return left
+
+    why = r"it was sampled all the same: .* A logits processor, logit_bias or"
+    with pytest.raises(earmark.MatchError, match=why):
+        llama(PROMPT, grammar=grammar, logits_processor=[only], temperature=0.0)
+    processor = GrammarLogitsProcessor(llama, grammar)
+    messages = [{"role": "user", "content": "a"}]
+    for name, value, why in (
+        ("repeat_penalty", 0.0, "repeat_penalty is a number above 0, 1 for none, not 0.0"),
+        ("repeat_penalty", -1.0, "repeat_penalty is a number above 0, 1 for none, not -1.0"),
+        ("frequency_penalty", np.inf, "frequency_penalty is a number, not inf"),
+        ("presence_penalty", np.nan, "presence_penalty is a number, not nan"),
+    ):
+        for given in ({"grammar": grammar}, {"logits_processor": [processor]}):
+            for call in (
+                partial(llama.create_completion, PROMPT),
+                partial(llama.create_chat_completion, messages),
+            ):
+                with pytest.raises(ValueError, match=why):
+                    call(**given, **{name: value})
+    # Elsewhere they are the library's matter.
+    llama(PROMPT, max_tokens=1, repeat_penalty=0.0)
+
+
 def test_use_after_close() -> None:
     llama = llama_cpp.Llama(str(models.smollm2_path()), n_ctx=64, verbose=False)
     model = llama._model
@@ -728,13 +775,13 @@ def test_a_logits_processor_beside_another(llama: Any, first: bool, temperature:
     pieces = [llama.detokenize([token]) for token in range(llama.n_vocab())]
     digits = [token for token, piece in enumerate(pieces) if re.search(rb"[0-9]", piece)]
     (end,) = vocabulary(llama).eos_token_ids[:1]
-    wanted: Any = None
+    made: Any = None
 
     def other(_: Any, scores: Any) -> Any:
         changed = np.array(scores)
-        if isinstance(wanted, Exception):
-            raise wanted
-        changed[digits if wanted is None else slice(None)] = -np.inf if wanted is None else wanted
+        if isinstance(made, Exception):
+            raise made
+        changed[digits if made is None else slice(None)] = -np.inf if made is None else made
         changed[end] = 1e9
         return changed
 
@@ -742,18 +789,20 @@ def test_a_logits_processor_beside_another(llama: Any, first: bool, temperature:
     options = {"logits_processor": llama_cpp.LogitsProcessorList(asked)}
     options |= {"max_tokens": 12, "temperature": temperature}
     for call in (partial(llama.create_completion, "Ada: ", **options), processor.check):
-        with pytest.raises(earmark.MatchError, match="none of the .* tokens is left: the other"):
+        with pytest.raises(earmark.MatchError, match=r"none of the .* tokens is left"):
             call()
     # All are impossible, or none can be told from another.
-    for wanted in (-np.inf, np.nan):
-        with pytest.raises(earmark.MatchError, match="none of the .* tokens is left: the other"):
+    for value in (-np.inf, np.nan):
+        made = value
+        with pytest.raises(earmark.MatchError, match=r"none of the .* tokens is left"):
             llama.create_completion("Ada: ", **options)
     # All are as likely as the end, or likelier than can be.
-    for wanted in (0.0, np.inf):
+    for value in (0.0, np.inf):
+        made = value
         (choice,) = llama.create_completion("Ada: ", **options)["choices"]
         assert re.fullmatch("[a-z]{3}[0-9]{3}", choice["text"])
         processor.check()
-    wanted = KeyError("lost")
+    made = KeyError("lost")
     for call in (partial(llama.create_completion, "Ada: ", **options), processor.check):
         with pytest.raises(KeyError, match="lost"):
             call()
@@ -780,7 +829,7 @@ def test_a_sampler_that_takes_what_a_logits_processor_forbids(
     tokens = llama.generate(prompt, logits_processor=[processor])
     next(tokens)
     monkeypatch.setattr(llama_cpp.llama_cpp, "llama_sampler_sample", lambda *_: letter)
-    with pytest.raises(earmark.MatchError, match="can't come here.*it was sampled all the same"):
+    with pytest.raises(earmark.MatchError, match=r"can't come here.*it was sampled all the same"):
         next(tokens)
 
 

@@ -669,6 +669,39 @@ def test_server_tools(client: Any) -> None:
     assert answer.choices[0].finish_reason == "length"
 
 
+def test_server_goes_on_after_a_tool_call(client: Any) -> None:
+    options: dict[str, Any] = {"model": "any", "tools": [TOOL], "max_tokens": 100}
+    asked = client.chat.completions.create(messages=MESSAGES, tool_choice="required", **options)
+    message = asked.choices[0].message
+    (call,) = message.tool_calls
+    answer = {"role": "tool", "tool_call_id": call.id, "content": "done"}
+    parts = answer | {"content": [{"type": "text", "text": "do"}, {"type": "text", "text": "ne"}]}
+    format_ = {"type": "json_schema", "json_schema": {"name": "paint", "schema": SCHEMA}}
+    texts = set()
+    # As the client has it, with members that are null, and without any content.
+    for said in (message, message.model_dump(), message.model_dump(exclude_none=True)):
+        for told in (answer, parts):
+            chat = client.chat.completions.create(
+                messages=[*MESSAGES, said, told], response_format=format_, seed=3, **options
+            )
+            painted(chat.choices[0].message.content)
+            texts.add(chat.choices[0].message.content)
+    assert len(texts) == 1
+
+
+def test_a_chat_goes_on_after_a_tool_call(llama: Any) -> None:
+    options: dict[str, Any] = {"tools": [TOOL], "max_tokens": 100}
+    (choice,) = llama.create_chat_completion(MESSAGES, tool_choice="required", **options)["choices"]
+    message = choice["message"]
+    assert message["content"] is None
+    told = {"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": "done"}
+    format_ = {"type": "json_object", "schema": SCHEMA}
+    chat = llama.create_chat_completion(
+        [*MESSAGES, message, told], response_format=format_, **options
+    )
+    painted(chat["choices"][0]["message"]["content"])
+
+
 def test_server_one_of_several_tools(client: Any) -> None:
     options: dict[str, Any] = {"model": "any", "messages": MESSAGES, "max_tokens": 100}
     options |= {"tools": [TOOL, ADD, WAIT], "tool_choice": "required", "seed": 4}
@@ -760,6 +793,8 @@ def test_server_refuses_with_a_reason(client: Any, stream: bool) -> None:
     for asked, param, why in (
         ({"prompt": ["a", "b"]}, "prompt", "one prompt a request, not 2"),
         ({"prompt": "a", "n": 2}, "n", "one choice a request, not n=2"),
+        ({"prompt": [1, 2, 3]}, "prompt", "as text, not as tokens"),
+        ({"prompt": [[1, 2], [3]]}, "prompt", "as text, not as tokens"),
         ({"prompt": 5}, "prompt", "valid string, not 5"),
         ({"prompt": "a", "extra_body": {"grammar": 5}}, "grammar", "valid string, not 5"),
     ):

@@ -2,8 +2,8 @@
 
 In: a completion's request as OpenAI has it, which the server's own types don't know all of; it
 reads the body, as the server will, and hands on one that they know, or answers what can't be met.
-Out: a stream that failed
-before its first chunk, as an answer with the status of the failure. All else it leaves as it is.
+Out: a stream that failed before its first chunk, as an answer with the status of the failure. All
+else it leaves as it is.
 """
 
 from __future__ import annotations
@@ -132,12 +132,24 @@ def _translated(body: bytes, chat: bool) -> bytes:
         )
     if chat:
         request |= checked_request(request)
-    elif isinstance(prompts := request.get("prompt"), list) and len(prompts) > 1:
+    else:
+        _check_prompt(request.get("prompt"))
+    return json.dumps(request).encode()
+
+
+def _check_prompt(prompt: Any) -> None:
+    if not isinstance(prompt, list):
+        return
+    if any(isinstance(it, int | list) for it in prompt):
         raise RequestError(
-            f"the server takes one prompt a request, not {len(prompts)}; send one request for each",
+            "the server takes a prompt as text, not as tokens; send the text of the tokens",
             "prompt",
         )
-    return json.dumps(request).encode()
+    if len(prompt) > 1:
+        raise RequestError(
+            f"the server takes one prompt a request, not {len(prompt)}; send one request for each",
+            "prompt",
+        )
 
 
 def _holding_back(send: Send, failure: Failure) -> Send:

@@ -185,9 +185,10 @@ def nothing_left(matcher: Matcher) -> str:
     """Why no token is left that a matcher allows."""
     allowed = len(matcher.allowed_tokens())
     if allowed == 0:
+        expected = " or ".join(matcher.expected()) or "nothing"
         return (
-            "no token can come here: the grammar wants a byte that no token of the vocabulary "
-            "has, such as a control character's; take it out of the grammar, or use another model"
+            f"the text can't go on: the grammar expects {expected}, which no token of the model's "
+            "vocabulary can write; take it out of the grammar, or use another model"
         )
     return (
         f"none of the {allowed} allowed tokens is left: the other logits processors or logit_bias "
@@ -207,7 +208,7 @@ class _AsOne:
 
     def __init__(self, processors: Sequence[Any]) -> None:
         self._processors = processors
-        self._ours = _ours(processors)
+        self._grammars = ours(processors)
 
     def __call__(self, input_ids: npt.NDArray[np.intc], scores: Logits) -> Logits:
         masked = scores
@@ -216,10 +217,10 @@ class _AsOne:
                 masked = processor(input_ids, masked)
         except BaseException as error:  # Whatever it is, nobody else hears of it.
             masked = scores
-            for ours in self._ours:
-                ours._error, ours._seen = error, None
-        for ours in self._ours:
-            masked = ours._masked(masked)
+            for grammar in self._grammars:
+                grammar._error, grammar._seen = error, None
+        for grammar in self._grammars:
+            masked = grammar._masked(masked)
         return masked if len(masked) == len(scores) else np.full_like(scores, -np.inf)
 
 
@@ -232,7 +233,12 @@ class _Kept(list[Any]):
         return self
 
 
-def _ours(processors: Any) -> list[GrammarLogitsProcessor]:
+def ours(processors: Any) -> list[GrammarLogitsProcessor]:
+    """Those of a call's logits processors that are grammars.
+
+    Raises:
+        TypeError: The processors are one instead of a list.
+    """
     if isinstance(processors, GrammarLogitsProcessor):
         raise TypeError(
             "logits_processor is a list: llama_cpp.LogitsProcessorList([processor]), "
@@ -255,27 +261,27 @@ def teach() -> None:
     def init_(self: Any, *args: Any, **kwargs: Any) -> Any:
         args = (self, *args)
         processors = of_init.of(args, kwargs).get("logits_processor")
-        ours = _ours(processors)
-        if not ours:
+        grammars = ours(processors)
+        if not grammars:
             return init(*args, **kwargs)
-        for processor in ours:
+        for processor in grammars:
             processor.check_model(self)
         one = new([_AsOne(list(processors or ()))])
         placed, named = of_init.changed(args, kwargs, logits_processor=one)
         sampler = init(*placed, **named)
-        setattr(sampler, _PROCESSORS, ours)
+        setattr(sampler, _PROCESSORS, grammars)
         return sampler
 
     @wraps(complete)
     def complete_(self: Any, *args: Any, **kwargs: Any) -> Any:
         args = (self, *args)
         processors = of_complete.of(args, kwargs).get("logits_processor")
-        ours = _ours(processors)
-        if not ours:
+        grammars = ours(processors)
+        if not grammars:
             return complete(*args, **kwargs)
         kept = _Kept(processors or ())
         placed, named = of_complete.changed(args, kwargs, logits_processor=kept)
-        return _asking(ours, complete(*placed, **named))
+        return _asking(grammars, complete(*placed, **named))
 
     @wraps(sample)
     def sample_(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -290,11 +296,11 @@ def teach() -> None:
     setattr(theirs, _TAUGHT, True)
 
 
-def _asking(ours: list[GrammarLogitsProcessor], responses: Iterator[Any]) -> Iterator[Any]:
+def _asking(grammars: list[GrammarLogitsProcessor], responses: Iterator[Any]) -> Iterator[Any]:
     """A completion's responses, if the processors were asked about the tokens."""
-    before = [it._asked for it in ours]
+    before = [it._asked for it in grammars]
     for response in responses:
-        if any(it._asked == count for it, count in zip(ours, before, strict=True)):
+        if any(it._asked == count for it, count in zip(grammars, before, strict=True)):
             raise RuntimeError(
                 "llama-cpp-python has lost the GrammarLogitsProcessor, and the text is not the "
                 "grammar's; pass grammar= instead"

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from math import isfinite
+from numbers import Real
 from typing import Any
 
 from earmark import Grammar
@@ -33,12 +35,14 @@ class RequestError(ValueError):
 
 
 def checked_request(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a chat completion that change: `response_format`, `tools`, `functions`.
+    """The arguments of a chat completion that change, such as `response_format` and `tools`.
 
     Raises:
         RequestError: One of them, `tool_choice` or `function_call` is not what it has to be.
     """
     changed: dict[str, Any] = {}
+    if isinstance(given.get("messages"), list):
+        changed["messages"] = [_message(it) for it in given["messages"]]
     if given.get("response_format") is not None:
         changed["response_format"] = _response_format(given["response_format"])
     if given.get("functions") is not None:
@@ -91,6 +95,24 @@ def check_grammar_kept(llama: Any, given: Mapping[str, Any]) -> None:
         )
 
 
+def check_penalties(given: Mapping[str, Any]) -> None:
+    """Raise for penalties that make logits no numbers, or those of forbidden tokens possible.
+
+    Args:
+        given: What a constrained text is sampled by.
+
+    Raises:
+        RequestError: So they do.
+    """
+    for param in ("repeat_penalty", "frequency_penalty", "presence_penalty"):
+        value = given.get(param)
+        if not isinstance(value, Real):
+            continue  # None is there; of other types llama.cpp tells.
+        if not isfinite(value) or (param == "repeat_penalty" and value <= 0):
+            wanted = "a number above 0, 1 for none" if param == "repeat_penalty" else "a number"
+            raise RequestError(f"{param} is {wanted}, not {value!r}", param)
+
+
 def grammar_of_schema(text: str) -> LlamaGrammar:
     """The grammar of a schema, which may say how it is to be read.
 
@@ -128,6 +150,26 @@ def own_options(text: str) -> dict[str, Any]:
     except (TypeError, ValueError) as error:
         raise RequestError(f"{OPTIONS}: {error}", OPTIONS) from error
     return options
+
+
+def _message(message: Any) -> Any:
+    """A message as OpenAI has it, in what the server's types and chat templates know.
+
+    Members that are null say nothing. An assistant's message that only calls tools has an empty
+    content, without which templates fail. Parts that are text alone are one text; parts of a user's
+    are known.
+    """
+    if not isinstance(message, dict):
+        return message
+    said = {key: it for key, it in message.items() if it is not None}
+    content = said.get("content")
+    if content is None and ("content" in message or said.get("role") == "assistant"):
+        said["content"] = ""
+    elif isinstance(content, list) and said.get("role") != "user":
+        texts = [it["text"] for it in content if isinstance(it, dict) and "text" in it]
+        if len(texts) == len(content) and all(isinstance(it, str) for it in texts):
+            said["content"] = "".join(texts)
+    return said
 
 
 def _response_format(asked: Any) -> Any:

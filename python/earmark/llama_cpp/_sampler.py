@@ -15,12 +15,14 @@ from functools import cache, wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from earmark import Grammar, Matcher
+from earmark import Grammar, Matcher, MatchError
 from earmark._earmark import NativeSampler, SamplerInterface
 from earmark.llama_cpp._arguments import Arguments
 from earmark.llama_cpp._grammar import LlamaGrammar
 from earmark.llama_cpp._layout import sampler_layout
 from earmark.llama_cpp._library import library
+from earmark.llama_cpp._processor import FORBIDDEN, nothing_left, ours
+from earmark.llama_cpp._requests import check_penalties
 from earmark.llama_cpp._use import Use
 from earmark.llama_cpp._vocabulary import check_open, vocabulary
 
@@ -122,7 +124,7 @@ def teach() -> None:
     def sample_(self: Any, *args: Any, **kwargs: Any) -> Any:
         token = sample(self, *args, **kwargs)
         if native := native_sampler(self):
-            native.check()
+            _check_sampled(native, token)
         return token
 
     @wraps(accept)
@@ -145,9 +147,17 @@ def teach() -> None:
         return copy
 
     llama = library("llama_cpp.llama").Llama
-    sample_of_llama, generate = llama.sample, llama.generate
+    sample_of_llama, generate, init = llama.sample, llama.generate, llama._init_sampler
     parameters = signature(generate)
     of_sample, of_generate = Arguments(sample_of_llama), Arguments(generate)
+    of_init = Arguments(init)
+
+    @wraps(init)
+    def init_(self: Any, *args: Any, **kwargs: Any) -> Any:
+        asked = of_init.of((self, *args), kwargs)
+        if is_ours(asked.get("grammar")) or ours(asked.get("logits_processor")):
+            check_penalties(asked)
+        return init(self, *args, **kwargs)
 
     @wraps(sample_of_llama)
     def sample_of_llama_(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -166,6 +176,7 @@ def teach() -> None:
         kept = 0 if call.arguments.get("reset", True) else self.n_tokens
         return _watched(self, generate(*call.args, **call.kwargs), kept + len(prompt))
 
+    llama._init_sampler = init_
     llama.sample = sample_of_llama_
     llama.generate = generate_
     theirs.add_grammar = add_grammar_
@@ -173,6 +184,23 @@ def teach() -> None:
     theirs.accept = accept_
     theirs.clone = clone_
     setattr(theirs, _TAUGHT, True)
+
+
+def _check_sampled(native: NativeSampler, token: int) -> None:
+    """Raise what went wrong while a token was sampled, by what brought it about.
+
+    Raises:
+        MatchError: No token is allowed, or one that is not was sampled all the same.
+    """
+    try:
+        native.check()
+    except MatchError as error:
+        matcher = native.matcher()
+        if len(matcher.allowed_tokens()) == 0:
+            raise MatchError(nothing_left(matcher)) from error
+        if str(error) != matcher.explain(token):
+            raise  # It tells of its cause.
+        raise MatchError(f"{error}; {FORBIDDEN}") from error
 
 
 def _watched(
