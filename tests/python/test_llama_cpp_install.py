@@ -412,6 +412,66 @@ REFUSED_REQUESTS: list[tuple[dict[str, Any], str]] = [
     ({"tools": ["paint"]}, "a tool is a dict, not 'paint'"),
     ({"tools": [{"type": "function"}]}, 'a function is {"name"'),
     ({"functions": [{"parameters": {}}]}, "in functions"),
+    *[
+        (
+            {"tools": [{"function": {"name": "\ud800"}}, *tools], "tool_choice": "required"},
+            r"name is Unicode, but '\\ud800' has a lone surrogate",
+        )
+        for tools in ([], [TOOL])
+    ],
+    *[
+        (
+            {"tools": [{"function": {"name": "a", "parameters": wrong}}, *tools], **choice},
+            "the parameters of 'a' are a JSON Schema: an object, not",
+        )
+        for wrong in ([1], "x", 5)
+        for tools in ([], [TOOL])
+        for choice in (
+            {},
+            {"tool_choice": "required"},
+            {"tool_choice": {"type": "function", "function": {"name": "a"}}},
+        )
+    ],
+    *[
+        ({"functions": [{"name": "a", "parameters": {"enum": wrong}}]}, "'a' are not JSON: .*set")
+        for wrong in ({1}, [{2}])
+    ],
+    *[
+        ({"response_format": format_}, "response_format's schema is a JSON Schema: an object, not")
+        for schema in ("{}", [1], 5)
+        for format_ in (
+            {"type": "json_object", "schema": schema},
+            {"type": "json_schema", "json_schema": {"name": "a", "schema": schema}},
+        )
+    ],
+    *[
+        (
+            {"response_format": {"type": "json_object"}, **asked},
+            "asks for a call and response_format for another text; give one",
+        )
+        for asked in (
+            {"tools": [TOOL], "tool_choice": CHOICE},
+            {"tools": [TOOL], "tool_choice": "required"},
+            {"tools": [TOOL, ADD], "tool_choice": "required"},
+            {"functions": [TOOL["function"]], "function_call": {"name": "paint"}},
+        )
+    ],
+    *[
+        (
+            {"response_format": {"type": "json_object", "schema": schema}},
+            f"x-earmark is for a schema as a whole, but stands at {place}; put it at the root",
+        )
+        for schema, place in (
+            ({"properties": {"a": {"x-earmark": {}}}}, "/properties/a/x-earmark"),
+            ({"anyOf": [True, {"items": {"x-earmark": 1}}]}, "/anyOf/1/items/x-earmark"),
+            ({"$defs": {"a/b": {"not": {"x-earmark": {}}}}}, r"/\$defs/a~1b/not/x-earmark"),
+        )
+    ],
+    (
+        {"tools": [{"function": {"name": "a", "parameters": {"items": {"x-earmark": {}}}}}, TOOL]}
+        | {"tool_choice": "required"},
+        "stands at /items/x-earmark",
+    ),
     ({"tool_choice": "required"}, "there are no tools"),
     ({"tools": [TOOL], "tool_choice": {"type": "function"}}, "tool_choice is .*, not"),
     *[
@@ -433,7 +493,7 @@ REFUSED_REQUESTS: list[tuple[dict[str, Any], str]] = [
     ({"tools": [TOOL, TOOL], "tool_choice": "required"}, "two tools have the name 'paint'"),
     (
         {"response_format": {"type": "json_object", "schema": {"x-earmark": {"indents": 2}}}},
-        "x-earmark: .*indents",
+        "x-earmark has no option indents; there are (?!.*(limits|resources)).*whitespace",
     ),
     (
         {"response_format": {"type": "json_object", "schema": {"x-earmark": {"limits": {}}}}},
@@ -470,6 +530,34 @@ REFUSED_REQUESTS: list[tuple[dict[str, Any], str]] = [
 def test_requests_that_have_no_meaning(llama: Any, asked: Any, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         llama.create_chat_completion(MESSAGES, **asked)
+
+
+def test_members_that_have_the_name_of_the_options(llama: Any) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"x-earmark": {"const": {"x-earmark": 1}}, "a": {"enum": [{"x-earmark": 2}]}},
+        "required": ["x-earmark", "a"],
+        "additionalProperties": False,
+        "x-earmark": {"whitespace": "compact"},
+    }
+    format_ = {"type": "json_object", "schema": schema}
+    (choice,) = llama.create_chat_completion(MESSAGES, response_format=format_)["choices"]
+    assert choice["message"]["content"] == '{"x-earmark":{"x-earmark":1},"a":{"x-earmark":2}}'
+
+
+def test_a_format_beside_tools_that_a_chat_format_would_forget() -> None:
+    llama = models.load()
+    schema = {"type": "object", "properties": {"n": {"enum": [1, 2]}}, "required": ["n"]}
+    schema |= {"additionalProperties": False}
+    asked: dict[str, Any] = {"response_format": {"type": "json_object", "schema": schema}}
+    asked |= {"tools": [TOOL], "max_tokens": 40}
+    with installed(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(llama, "chat_format", "chatml-function-calling")
+        with pytest.raises(ValueError, match="no response_format beside tools"):
+            llama.create_chat_completion(MESSAGES, tool_choice="auto", **asked)
+        for choice in (None, "none"):
+            answer = llama.create_chat_completion(MESSAGES, tool_choice=choice, **asked)
+            assert json.loads(answer["choices"][0]["message"]["content"]) in ({"n": 1}, {"n": 2})
 
 
 @pytest.mark.parametrize(
@@ -806,6 +894,8 @@ def test_server_refuses_with_a_reason(client: Any, stream: bool) -> None:
         (b"[5]", r"object, not \[5\]"),
         (b"", "is not JSON"),
         (b"[" * 200_000, "nested too deeply"),
+        (rb'{"prompt": "\ud800"}', r"not Unicode: it has the lone surrogate '\\ud800'"),
+        (rb'{"prompt": "a", "user": {"\uDFFF": 1}}', "not Unicode"),
     ):
         with pytest.raises(openai.BadRequestError, match=why):
             client.post("/completions", content=content, cast_to=object)

@@ -122,6 +122,15 @@ def _translated(body: bytes, chat: bool) -> bytes:
         request = json.loads(body)
     except ValueError as error:
         raise RequestError(f"the request is not JSON: {error}", None) from error
+    if b"\\ud" in body.lower():
+        try:
+            json.dumps(request, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            raise RequestError(
+                f"the request's text is not Unicode: it has the lone surrogate "
+                f"{error.object[error.start]!r}; leave it out",
+                None,
+            ) from error
     if not isinstance(request, dict):
         raise RequestError(f"a request is a JSON object, not {request!r:.80}", None)
     if request.get("n") not in (None, 1):

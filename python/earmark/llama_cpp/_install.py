@@ -13,6 +13,7 @@ What changes, until `uninstall()`:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import contextmanager
 from functools import wraps
 from inspect import signature
@@ -176,23 +177,31 @@ def _chat_grammars(theirs: ModuleType) -> ModuleType:
     return module
 
 
-def _check_grammar(given: dict[str, Any]) -> None:
-    """Raise if a call is asked for beside a grammar, of which there would be nothing left.
+def _check_one_text(given: dict[str, Any]) -> None:
+    """Raise if a call is asked for beside another text, of which there would be nothing left.
 
     Raises:
         RequestError: So it is.
     """
+    format_ = given.get("response_format")
+    others = {
+        "grammar": given.get("grammar") is not None,
+        "response_format": format_ is not None and format_["type"] != "text",
+    }
     for param in ("tool_choice", "function_call"):
         choice = given.get(param)
-        asked = choice == "required" or isinstance(choice, dict)
-        if asked and given.get("grammar") is not None:
-            raise RequestError(
-                f"{param} asks for a call and grammar for another text; give one", "grammar"
-            )
+        if choice != "required" and not isinstance(choice, Mapping):
+            continue
+        for other, is_given in others.items():
+            if is_given:
+                raise RequestError(
+                    f"{param} asks for a call and {other} for another text; give one", other
+                )
 
 
-# Chat formats that take no notice of `response_format`.
+# Chat formats that take no notice of `response_format`, and one that doesn't beside tools.
 _WITHOUT_FORMAT = frozenset({"functionary", "functionary-v1", "functionary-v2"})
+_WITH_TOOLS_OR_FORMAT = "chatml-function-calling"
 
 
 def _format_as_grammar(given: dict[str, Any]) -> None:
@@ -211,14 +220,22 @@ def _format_as_grammar(given: dict[str, Any]) -> None:
             "response_format",
         )
     llama = given["self"]
-    if llama.chat_handler is not None or llama.chat_format not in _WITHOUT_FORMAT:
+    if llama.chat_handler is not None:
         return
-    if given.get("tools") or given.get("functions"):
+    tools = given.get("tools") or given.get("functions")
+    if llama.chat_format == _WITH_TOOLS_OR_FORMAT:
+        choices = given.get("tool_choice"), given.get("function_call")
+        tools = tools and any(it not in (None, "none") for it in choices)
+    elif llama.chat_format not in _WITHOUT_FORMAT:
+        return
+    if tools:
         raise RequestError(
             f"the chat format {llama.chat_format!r} takes no response_format beside tools; leave "
             "one of them out",
             "response_format",
         )
+    if llama.chat_format == _WITH_TOOLS_OR_FORMAT:
+        return
     chat_format = library("llama_cpp.llama_chat_format")
     given["grammar"] = chat_format._grammar_for_response_format(asked)
     given["response_format"] = None
@@ -232,7 +249,7 @@ def _chat_completion(chat: Any) -> Any:
         call = parameters.bind(*args, **kwargs)
         given = call.arguments
         given.update(checked_request(given))
-        _check_grammar(given)
+        _check_one_text(given)
         if given.get("grammar") is not None:
             check_grammar_kept(given["self"], given)
         _format_as_grammar(given)

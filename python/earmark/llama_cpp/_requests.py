@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from inspect import signature
 from math import isfinite
 from numbers import Real
 from typing import Any
@@ -138,11 +139,22 @@ def own_options(text: str) -> dict[str, Any]:
         schema = json.loads(text)
     except ValueError:
         return {}  # Who reads the schema says where it is malformed.
+    if (place := _options_inside(schema)) is not None:
+        raise RequestError(
+            f"{OPTIONS} is for a schema as a whole, but stands at {place}; put it at the root",
+            OPTIONS,
+        )
     options = schema.get(OPTIONS, {}) if isinstance(schema, dict) else {}
     if not isinstance(options, dict):
         raise RequestError(f"{OPTIONS} is an object of options, not {options!r}", OPTIONS)
     if refused := sorted(_NOT_OPTIONS & options.keys()):
         raise RequestError(f"{OPTIONS} can't have {', '.join(refused)}", OPTIONS)
+    known = signature(Grammar.from_json_schema).parameters.keys() - _NOT_OPTIONS - {"schema"}
+    if unknown := sorted(options.keys() - known):
+        raise RequestError(
+            f"{OPTIONS} has no option {', '.join(unknown)}; there are {', '.join(sorted(known))}",
+            OPTIONS,
+        )
     if isinstance(options.get("separators"), list):
         options["separators"] = tuple(options["separators"])
     try:
@@ -150,6 +162,36 @@ def own_options(text: str) -> dict[str, Any]:
     except (TypeError, ValueError) as error:
         raise RequestError(f"{OPTIONS}: {error}", OPTIONS) from error
     return options
+
+
+# Keywords whose members are schemas by other names, and those whose value is no schema.
+_OF_SCHEMAS = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
+)
+_OF_VALUES = frozenset({"const", "enum", "default", "example", "examples", OPTIONS})
+
+
+def _options_inside(root: Any) -> str | None:
+    """Where a schema has options that are not at its root, as a JSON pointer."""
+    left: list[tuple[str, Any]] = [("", root)]
+    while left:
+        place, schema = left.pop()
+        if isinstance(schema, list):
+            left += ((f"{place}/{at}", it) for at, it in enumerate(schema))
+        elif isinstance(schema, dict):
+            if place and OPTIONS in schema:
+                return f"{place}/{OPTIONS}"
+            for key, value in schema.items():
+                below = f"{place}/{_step(key)}"
+                if key in _OF_SCHEMAS and isinstance(value, dict):
+                    left += ((f"{below}/{_step(name)}", it) for name, it in value.items())
+                elif key not in _OF_VALUES:
+                    left.append((below, value))
+    return None
+
+
+def _step(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
 
 
 def _message(message: Any) -> Any:
@@ -182,6 +224,8 @@ def _response_format(asked: Any) -> Any:
             "response_format",
         )
     if kind != "json_schema":
+        if asked.get("schema") is not None:
+            _check_schema(asked["schema"], "response_format's schema is", "response_format")
         return asked
     named = asked.get("json_schema")
     if not isinstance(named, Mapping):
@@ -191,7 +235,10 @@ def _response_format(asked: Any) -> Any:
             "response_format",
         )
     schema = named.get("schema")
-    return {"type": "json_object"} | ({} if schema is None else {"schema": schema})
+    if schema is None:
+        return {"type": "json_object"}
+    _check_schema(schema, "response_format's schema is", "response_format")
+    return {"type": "json_object", "schema": schema}
 
 
 # What a choice says in a word, and how it names a tool.
@@ -232,9 +279,29 @@ def _function(function: Any, param: str) -> dict[str, Any]:
             f'a function is {{"name": …, "parameters": …}} in {param}, not {function!r}', param
         )
     whole = dict(function)
+    name = whole["name"]
+    if _has_surrogates(name):
+        raise RequestError(
+            f"a function's name is Unicode, but {name!r} has a lone surrogate; leave it out", param
+        )
     if whole.get("parameters") is None:
         whole["parameters"] = _NO_PARAMETERS
+    _check_schema(whole["parameters"], f"the parameters of {name!r} are", param)
     return whole
+
+
+def _has_surrogates(text: str) -> bool:
+    return any("\ud800" <= it <= "\udfff" for it in text)
+
+
+def _check_schema(schema: Any, what: str, param: str) -> None:
+    """Raise for a schema that is none, before chat formats write it as JSON."""
+    if not isinstance(schema, Mapping | bool):
+        raise RequestError(f"{what} a JSON Schema: an object, not {schema!r:.80}", param)
+    try:
+        json.dumps(schema)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RequestError(f"{what} not JSON: {error}", param) from error
 
 
 def _list(value: Any, param: str) -> list[Any]:
