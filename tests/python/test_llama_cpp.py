@@ -976,6 +976,14 @@ def test_arguments_of_generate(llama: Any) -> None:
     for token in (-1, llama.n_vocab(), None):
         with pytest.raises(ValueError, match=f"a prompt's token is 0 to 49151, not {token}"):
             generate(llama, [5, token], letters)  # type: ignore[list-item]
+    for name, why in (
+        ("temperature", "has no temperature; it is temp here"),
+        ("stop", "has no stop; look for it in the text"),
+        ("stopping_criteria", "has no stopping_criteria; look at"),
+        ("top", "has no top; for sampling there are top_k, top_p, (?!.*grammar).*mirostat_tau"),
+    ):
+        with pytest.raises(TypeError, match=why):
+            generate(llama, PROMPT, letters, **{name: 1})  # type: ignore[arg-type]
     # None of them has left anything behind.
     text = models.text_of(llama, list(generate(llama, PROMPT, letters, seed=np.int64(3))))
     assert re.fullmatch("[a-z]{5}", text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from inspect import signature
 from operator import index
 from typing import Any
 
@@ -154,7 +155,8 @@ def generate(
         An iterator of token ids, without the one that ends the text.
 
     Raises:
-        TypeError: `llama`, `prompt`, `grammar`, `max_tokens` or `seed` is none of these.
+        TypeError: `llama`, `prompt`, `grammar`, `max_tokens` or `seed` is none of these, or
+            `sampling` has names that `Llama.generate` has not for sampling, such as `temperature`.
         ValueError: The context has no room for the prompt and one token, or `max_tokens` is
             less than 1, or the model does not have one of the prompt's tokens.
         RuntimeError: While the tokens are asked for: the `Llama` was used for something else.
@@ -180,9 +182,27 @@ def generate(
             f"the prompt has {len(tokens)} tokens and the context {llama.n_ctx()}; "
             "shorten it or load the model with a larger n_ctx"
         )
+    _check_names(llama, sampling)
     wanted = room if max_tokens is None else min(max_tokens, room)
     sampler = _sampler(llama, seed, grammar=grammar, **sampling)
     return Generation(llama, tokens, sampler, wanted, seed)
+
+
+# What other calls have by these names, and what there is instead.
+_INSTEAD = {
+    "temperature": "it is temp here, as in Llama.generate",
+    "stop": "look for it in the text of the tokens, and take no more of them",
+    "stopping_criteria": "look at the tokens, and take no more of them",
+    "stream": "the tokens come one by one as they are",
+}
+
+
+def _check_names(llama: Any, sampling: dict[str, Any]) -> None:
+    known = [it for it in signature(llama._init_sampler).parameters if it != "grammar"]
+    for name in sampling:
+        if name not in known:
+            instead = _INSTEAD.get(name, f"for sampling there are {', '.join(known)}")
+            raise TypeError(f"generate() has no {name}; {instead}")
 
 
 def _sampler(llama: Any, seed: int | None, **sampling: Any) -> Any:
