@@ -675,6 +675,82 @@ def test_a_grammar_that_a_chat_format_would_forget(
             llama.create_chat_completion(MESSAGES, grammar=grammar, max_tokens=5, **asked)
 
 
+def _said(content: str, stream: bool) -> Any:
+    """A chat's answer that no grammar has had an influence on."""
+    key = "delta" if stream else "message"
+    whole: dict[str, Any] = {"index": 0, key: {"content": content}, "finish_reason": "stop"}
+    if not stream:
+        return {"choices": [whole]}
+    first = {"index": 0, "delta": {"role": "assistant"}, "finish_reason": None}
+    return iter([{"choices": [it]} for it in (first, whole)])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_chat_handlers_that_take_no_notice(
+    llama: Any, stream: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grammar = LlamaGrammar.from_regex("[0-9]{3}")
+    processor = earmark.llama_cpp.GrammarLogitsProcessor(llama, grammar)
+
+    def forgetful(*, llama: Any, messages: Any, stream: bool, **_: Any) -> Any:
+        text = llama.create_completion(messages[0]["content"], max_tokens=3)
+        return _said("free: " + text["choices"][0]["text"], stream)
+
+    def silent(*, stream: bool, **_: Any) -> Any:
+        return _said("no", stream)
+
+    def contents(**asked: Any) -> Iterator[str]:
+        answer = llama.create_chat_completion(MESSAGES, **asked)
+        for chunk in answer if asked["stream"] else [answer]:
+            (choice,) = chunk["choices"]
+            if content := choice.get("delta", choice.get("message")).get("content"):
+                yield content
+
+    format_: dict[str, Any] = {"type": "json_object", "schema": SCHEMA}
+    for handler in (forgetful, silent):
+        monkeypatch.setattr(llama, "chat_handler", handler)
+        for param, asked in (
+            ("grammar", {"grammar": grammar}),
+            ("logits_processor", {"logits_processor": [processor]}),
+            ("response_format", {"response_format": format_}),
+            ("response_format", {"response_format": {"type": "json_schema", "json_schema": {}}}),
+            ("tool_choice", {"tools": [TOOL], "tool_choice": CHOICE}),
+            ("tool_choice", {"tools": [TOOL], "tool_choice": "required"}),
+            ("tool_choice", {"tools": [TOOL, ADD], "tool_choice": "required"}),
+            (
+                "function_call",
+                {"functions": [TOOL["function"]], "function_call": {"name": "paint"}},
+            ),
+        ):
+            # What the model was used for before is nothing to this chat.
+            llama("a", grammar=grammar, max_tokens=1)
+            told: list[str] = []
+            with pytest.raises(ValueError, match=f"takes no notice of {param}, and its answer"):
+                told += contents(stream=stream, **asked)
+            assert not told
+        assert list(contents(stream=stream, tools=[TOOL]))
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_chat_handler_that_asks_by_other_ways(
+    llama: Any, several: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def handler(*, llama: Any, grammar: Any, stream: bool, **_: Any) -> Any:
+        if several:
+            llama("Think: ", max_tokens=3)
+            text = llama("Answer: ", grammar=grammar, max_tokens=9)["choices"][0]["text"]
+        else:
+            tokens = llama.generate(llama.tokenize(b"Answer: "), grammar=grammar)
+            text = llama.detokenize([token for token, _ in zip(tokens, "abc", strict=False)])
+        return _said(str(text), stream)
+
+    monkeypatch.setattr(llama, "chat_handler", handler)
+    answer = llama.create_chat_completion(MESSAGES, grammar=LlamaGrammar.from_regex("[0-9]{3}"))
+    # Which of the texts the answer is made of is not known.
+    assert "earmark" not in answer["choices"][0]
+    assert re.search("[0-9]{3}", answer["choices"][0]["message"]["content"])
+
+
 def test_tools_beside_a_grammar_that_is_kept(llama: Any) -> None:
     grammar = LlamaGrammar.from_regex("[0-9]{3}")
     kept: list[tuple[str, dict[str, Any]]] = [

@@ -99,6 +99,7 @@ def _replace_all() -> None:
     for name in ("from_string", "from_file", "from_json_schema"):
         replace(theirs, name, classmethod(_by_earmark(name)))
     replace(Taken, "types", (*Taken.types, theirs))
+    replace(Taken, "formats", True)
     replace(chat_format, "_grammar_for_json_schema", _grammar_for_json_schema)
     replace(chat_format, "llama_grammar", _chat_grammars(chat_format.llama_grammar))
     replace(llama, "create_chat_completion", _chat_completion(llama.create_chat_completion))

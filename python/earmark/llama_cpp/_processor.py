@@ -247,6 +247,12 @@ def ours(processors: Any) -> list[GrammarLogitsProcessor]:
     return [it for it in processors or () if isinstance(it, GrammarLogitsProcessor)]
 
 
+def processors_of(sampler: Any) -> list[GrammarLogitsProcessor]:
+    """The processors that a `LlamaSampler` asks."""
+    found: list[GrammarLogitsProcessor] = getattr(sampler, _PROCESSORS, [])
+    return found
+
+
 def teach() -> None:
     """Make `Llama` run processors as the module says. A second call does nothing."""
     theirs = library("llama_cpp.llama").Llama
@@ -286,7 +292,7 @@ def teach() -> None:
     @wraps(sample)
     def sample_(self: Any, *args: Any, **kwargs: Any) -> Any:
         token = sample(self, *args, **kwargs)
-        for processor in getattr(self, _PROCESSORS, ()):
+        for processor in processors_of(self):
             processor._took(token)
         return token
 

@@ -21,7 +21,7 @@ from earmark.llama_cpp._arguments import Arguments
 from earmark.llama_cpp._grammar import LlamaGrammar
 from earmark.llama_cpp._layout import sampler_layout
 from earmark.llama_cpp._library import library
-from earmark.llama_cpp._processor import FORBIDDEN, nothing_left, ours
+from earmark.llama_cpp._processor import FORBIDDEN, nothing_left, ours, processors_of
 from earmark.llama_cpp._requests import check_penalties
 from earmark.llama_cpp._use import Use
 from earmark.llama_cpp._vocabulary import check_open, vocabulary
@@ -41,6 +41,8 @@ class Taken:
     """What calls are given as `grammar=` and earmark takes; `install()` adds the library's own."""
 
     types: tuple[type, ...] = (LlamaGrammar, Grammar)
+    formats = False
+    """Whether `response_format` and named tools are grammars of earmark's too, by `install()`."""
 
 
 def is_ours(grammar: Any) -> bool:
@@ -64,6 +66,11 @@ def _key(grammar: Any) -> Any:
 def native_sampler(sampler: Any) -> NativeSampler | None:
     """The native sampler in a `LlamaSampler`, if it has one."""
     return getattr(sampler, _ATTRIBUTE, None)
+
+
+def is_constrained(sampler: Any) -> bool:
+    """Whether a `LlamaSampler` samples by one of earmark's grammars, in one way or the other."""
+    return native_sampler(sampler) is not None or bool(processors_of(sampler))
 
 
 def add_matcher(sampler: Any, matcher: Matcher) -> NativeSampler:

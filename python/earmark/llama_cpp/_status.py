@@ -14,7 +14,7 @@ arguments were cut off; it becomes that of the cut then, `"length"` or `"stop"`,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
@@ -23,8 +23,9 @@ from typing import Any, TypedDict
 from earmark import Matcher, MatchError
 from earmark.llama_cpp._arguments import Arguments
 from earmark.llama_cpp._library import library
-from earmark.llama_cpp._requests import check_grammar_kept
-from earmark.llama_cpp._sampler import is_ours, native_sampler
+from earmark.llama_cpp._processor import ours
+from earmark.llama_cpp._requests import RequestError, check_grammar_kept
+from earmark.llama_cpp._sampler import Taken, is_constrained, is_ours, native_sampler
 from earmark.llama_cpp._use import Use
 from earmark.llama_cpp._vocabulary import check_open
 
@@ -39,7 +40,8 @@ class Status(TypedDict):
     finished: bool
 
 
-Endings = list[tuple[Status, str]]
+# None: that of a completion without a grammar.
+Endings = list[tuple[Status | None, str]]
 
 # What has become of the completions of the chat that runs: their statuses and finish reasons.
 _endings: ContextVar[Endings | None] = ContextVar("earmark_endings", default=None)
@@ -100,11 +102,13 @@ def teach() -> None:
         if is_ours(asked.get("grammar")):
             check_grammar_kept(self, asked)
         endings: Endings = []
+        needed = _Needed(self, asked)
         with _chat(endings):
             response = chat(self, *args, **kwargs)
-        if isinstance(response, dict):
-            return _mark(response, endings)
-        return _marked_chunks(response, endings) if isinstance(response, Iterator) else response
+        if isinstance(response, Iterator):
+            return _marked_chunks(response, endings, needed)
+        needed.check()
+        return _mark(response, endings) if isinstance(response, dict) else response
 
     theirs._create_completion = complete_
     theirs.create_chat_completion = chat_
@@ -141,9 +145,9 @@ def _marked(
             if asked.get("echo") and not asked.get("stream") and isinstance(prompt, str):
                 shown = shown.removeprefix(prompt)
             choice[KEY] = status_of_text(native.matcher(), shown.encode())
-            # A second one says that a chat took several.
-            if endings is not None and len(endings) < 2:
-                endings.append((choice[KEY], reason))
+        # A second one says that a chat took several.
+        if reason is not None and endings is not None and len(endings) < 2:
+            endings.append((choice.get(KEY), reason))
         yield response
 
 
@@ -169,14 +173,73 @@ def _chat(endings: Endings) -> Iterator[None]:
         _endings.reset(before)
 
 
-def _marked_chunks(chunks: Iterator[Any], endings: Endings) -> Iterator[Any]:
+class _Needed:
+    """The grammar that a chat was given, of which its handler may take no notice.
+
+    Args:
+        llama: A `llama_cpp.Llama`, before the handler has used it.
+        asked: The arguments of `create_chat_completion`.
+    """
+
+    def __init__(self, llama: Any, asked: dict[str, Any]) -> None:
+        self._llama = llama
+        self._param = _constraint(asked)
+        self.begin()
+
+    def begin(self) -> None:
+        """Take what the `Llama` has sampled by so far for others'."""
+        self._before = self._llama._sampler
+
+    def check(self) -> None:
+        """Raise if the text that there is now was sampled without a grammar.
+
+        Raises:
+            RequestError: So it was.
+        """
+        sampler = self._llama._sampler
+        if self._param is None or (sampler is not self._before and is_constrained(sampler)):
+            return
+        raise RequestError(
+            f"the model's chat handler takes no notice of {self._param}, and its answer can be any "
+            "text; leave that out, or take another chat handler",
+            self._param,
+        )
+
+
+def _constraint(asked: dict[str, Any]) -> str | None:
+    """The argument of a chat that constrains its text by a grammar of earmark's."""
+    if is_ours(asked.get("grammar")):
+        # The grammar of a call that is required is nothing that the caller has given.
+        return "tool_choice" if asked.get("tool_choice") == "required" else "grammar"
+    if ours(asked.get("logits_processor")):
+        return "logits_processor"
+    if not Taken.formats:
+        return None
+    format_ = asked.get("response_format")
+    if isinstance(format_, Mapping) and format_.get("type") != "text":
+        return "response_format"
+    named = (it for it in ("tool_choice", "function_call") if isinstance(asked.get(it), Mapping))
+    return next(named, None)
+
+
+def _marked_chunks(chunks: Iterator[Any], endings: Endings, needed: _Needed) -> Iterator[Any]:
     """A chat's stream with the status; the chat's format may ask for completions in between."""
+    needed.begin()
     while True:
         with _chat(endings):
             chunk = next(chunks, None)
         if chunk is None:
+            needed.check()
             return
+        if any(_says(it) for it in chunk["choices"]):
+            needed.check()
         yield _mark(chunk, endings)
+
+
+def _says(choice: Any) -> bool:
+    """Whether there is more in a chunk's choice than who speaks."""
+    said = any(it for name, it in choice.get("delta", {}).items() if name != "role")
+    return said or choice.get("finish_reason") is not None
 
 
 def _mark(response: Any, endings: Endings) -> Any:
@@ -184,8 +247,9 @@ def _mark(response: Any, endings: Endings) -> Any:
     if len(endings) != 1 or not response["choices"]:
         return response
     choice = response["choices"][0]
-    if choice.get("finish_reason") is not None:
-        ((choice[KEY], reason),) = endings
-        if not choice[KEY]["complete"]:
+    ((ending, reason),) = endings
+    if ending is not None and choice.get("finish_reason") is not None:
+        choice[KEY] = ending
+        if not ending["complete"]:
             choice["finish_reason"] = reason
     return response
