@@ -753,6 +753,20 @@ def test_a_logits_processor_beside_a_logit_bias(llama: Any, bias: float, stream:
     assert llama.create_completion("Ada: ", **options)["choices"][0]["text"][:3] == "qqq"
 
 
+def test_texts_of_a_logits_processor_in_turns(llama: Any) -> None:
+    processor = GrammarLogitsProcessor(llama, LlamaGrammar.from_regex("[a-z]{20}"))
+    given = {"logits_processor": [processor]}
+    tokens = llama.generate(llama.tokenize(b"Letters:"), **given)
+    next(tokens)
+    stream = llama.create_completion("Other letters:", stream=True, max_tokens=9, **given)
+    next(stream)
+    with pytest.raises(RuntimeError, match=r"this Llama.generate\(\) can't go on"):
+        next(tokens)
+    llama("Something else", max_tokens=1)
+    with pytest.raises(RuntimeError, match="this stream can't go on"):
+        list(stream)
+
+
 def test_a_logits_processor_that_is_lost(llama: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     processor = GrammarLogitsProcessor(llama, LlamaGrammar.from_regex("[a-z]{3}"))
     init = type(llama)._init_sampler

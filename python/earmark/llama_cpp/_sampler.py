@@ -176,7 +176,8 @@ def teach() -> None:
     @wraps(generate)
     def generate_(self: Any, *args: Any, **kwargs: Any) -> Any:
         check_open(self)
-        if not is_ours(of_generate.of((self, *args), kwargs).get("grammar")):
+        asked = of_generate.of((self, *args), kwargs)
+        if not is_ours(asked.get("grammar")) and not ours(asked.get("logits_processor")):
             return generate(self, *args, **kwargs)
         call = parameters.bind(self, *args, **kwargs)
         prompt = call.arguments["tokens"] = list(call.arguments["tokens"])

@@ -124,7 +124,7 @@ def _marked(
     use = Use(llama)
     while True:
         check_open(llama)
-        if native is not None and (llama._sampler is not sampler or not use.is_last()):
+        if is_constrained(sampler) and (llama._sampler is not sampler or not use.is_last()):
             raise RuntimeError(
                 "this stream can't go on: its Llama has been used for something else since; "
                 "read a stream to its end before the next call, or load the model twice"
@@ -134,7 +134,7 @@ def _marked(
             return
         sampler = llama._sampler
         native = native_sampler(sampler)
-        if native is not None:
+        if is_constrained(sampler):
             use.goes_on()
         choice = response["choices"][0]
         shown += choice["text"]
