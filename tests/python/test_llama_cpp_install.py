@@ -841,12 +841,13 @@ def test_server_goes_on_after_a_tool_call(client: Any) -> None:
     answer = {"role": "tool", "tool_call_id": call.id, "content": "done"}
     parts = answer | {"content": [{"type": "text", "text": "do"}, {"type": "text", "text": "ne"}]}
     format_ = {"type": "json_schema", "json_schema": {"name": "paint", "schema": SCHEMA}}
+    asked_in_parts = MESSAGES[0] | {"content": [{"type": "text", "text": MESSAGES[0]["content"]}]}
     texts = set()
     # As the client has it, with members that are null, and without any content.
     for said in (message, message.model_dump(), message.model_dump(exclude_none=True)):
         for told in (answer, parts):
             chat = client.chat.completions.create(
-                messages=[*MESSAGES, said, told], response_format=format_, seed=3, **options
+                messages=[asked_in_parts, said, told], response_format=format_, seed=3, **options
             )
             painted(chat.choices[0].message.content)
             texts.add(chat.choices[0].message.content)
@@ -959,6 +960,10 @@ def test_server_refuses_with_a_reason(client: Any, stream: bool) -> None:
         ({"prompt": "a", "n": 2}, "n", "one choice a request, not n=2"),
         ({"prompt": [1, 2, 3]}, "prompt", "as text, not as tokens"),
         ({"prompt": [[1, 2], [3]]}, "prompt", "as text, not as tokens"),
+        *[
+            ({"prompt": "a", "extra_body": {param: {"type": "json_object"}}}, param, "is for chats")
+            for param in ("response_format", "tools", "tool_choice")
+        ],
         ({"prompt": 5}, "prompt", "valid string, not 5"),
         ({"prompt": "a", "extra_body": {"grammar": 5}}, "grammar", "valid string, not 5"),
     ):

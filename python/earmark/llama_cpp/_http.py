@@ -20,6 +20,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Said = dict[str, str | None]
 _KEY = "earmark.failure"
+# What constrains a chat; the server takes no notice of it elsewhere.
+_OF_CHATS = ("response_format", "tools", "tool_choice", "functions", "function_call")
 
 
 class Failure:
@@ -143,6 +145,11 @@ def _translated(body: bytes, chat: bool) -> bytes:
         request |= checked_request(request)
     else:
         _check_prompt(request.get("prompt"))
+        for param in _OF_CHATS:
+            if request.get(param) is not None:
+                raise RequestError(
+                    f"{param} is for chats, at /chat/completions; a completion takes grammar", param
+                )
     return json.dumps(request).encode()
 
 

@@ -198,8 +198,7 @@ def _message(message: Any) -> Any:
     """A message as OpenAI has it, in what the server's types and chat templates know.
 
     Members that are null say nothing. An assistant's message that only calls tools has an empty
-    content, without which templates fail. Parts that are text alone are one text; parts of a user's
-    are known.
+    content, without which templates fail. Parts that are all text are one text.
     """
     if not isinstance(message, dict):
         return message
@@ -207,7 +206,7 @@ def _message(message: Any) -> Any:
     content = said.get("content")
     if content is None and ("content" in message or said.get("role") == "assistant"):
         said["content"] = ""
-    elif isinstance(content, list) and said.get("role") != "user":
+    elif isinstance(content, list):
         texts = [it["text"] for it in content if isinstance(it, dict) and "text" in it]
         if len(texts) == len(content) and all(isinstance(it, str) for it in texts):
             said["content"] = "".join(texts)
