@@ -404,6 +404,23 @@ def test_digits_without_a_bound() -> None:
     assert takes(unbounded, text) == [True]
 
 
+@pytest.mark.parametrize(
+    ("schema", "valid", "invalid"),
+    [
+        ({"exclusiveMinimum": 5e-324}, "5e-323 1e-9 1", "5e-324 0 0.0 -1"),
+        ({"minimum": 2.2250738585072014e-308}, "2.2250738585072014e-308 1", "2.2e-308 0"),
+        ({"maximum": 5e-324}, "5e-324 0 0.0 -3", "6e-324 0.1"),
+        ({"minimum": -1e-300, "maximum": 1e-300}, "0 1e-300 -1e-300 1e-301", "1e-299 -1"),
+        ({"type": "integer", "minimum": 1e250}, f"1e250 1{'0' * 250}", "9" * 250),
+        ({"not": {"maximum": 1e300}}, f"1.5e300 1{'0' * 299}1", "1e300 5"),
+    ],
+)
+def test_bounds_of_any_size(schema: dict[str, Any], valid: str, invalid: str) -> None:
+    grammar = Grammar.from_json_schema({"type": "number"} | schema)
+    assert takes(grammar, *valid.split()) == [True] * len(valid.split())
+    assert takes(grammar, *invalid.split()) == [False] * len(invalid.split())
+
+
 def test_resources() -> None:
     resources = {
         "https://example.org/int": {"type": "integer"},

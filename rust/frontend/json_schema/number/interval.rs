@@ -3,6 +3,10 @@
 //! A bound is compared digit by digit. The state is whether all digits so far are those of the
 //! lower bound, and of the upper one; once they are not, any digits may follow. The same walk makes
 //! whole numbers, decimals and the mantissas of numbers with exponents.
+//!
+//! What is above a lower bound branches at each digit that is not 9, within one another. Where these
+//! are many and an upper bound would branch at few, as with `5e-324` or `1e250`, it is written as
+//! what is not below.
 
 use super::decimal::Decimal;
 use crate::grammar::GrammarBuilder;
@@ -10,6 +14,9 @@ use crate::index::ExprId;
 
 /// The largest exponent that is written.
 const MAX_EXPONENT: i64 = 999;
+
+/// Lower bounds that branch more often are written as what is not below.
+const MANY: usize = 64;
 
 /// A bound of magnitudes: digits before the point, digits behind it, and whether it is excluded.
 type Bound = (Vec<u8>, Vec<u8>, bool);
@@ -47,13 +54,14 @@ impl Writer<'_> {
         let zero: Bound = (vec![0], Vec::new(), false);
         let low: Bound = low.map_or(zero, bound);
         let high: Option<Bound> = high.map(bound);
+        self.raise_digits(Some(&low), high.as_ref());
         let shortest = low.0.len();
         let longest = high.as_ref().map(|high| high.0.len());
         let mut parts = Vec::new();
         // As many digits as the lower bound has, and as the upper one.
         for length in shortest..=longest.unwrap_or(shortest).min(shortest) {
             let upper = high.as_ref().filter(|_| longest == Some(length));
-            parts.extend(self.whole(length, 0, Some(&low), upper));
+            parts.extend(self.from(length, &low, upper));
         }
         let first_free = shortest as u32 + 1;
         let last_free = match longest {
@@ -103,7 +111,9 @@ impl Writer<'_> {
             if from > to {
                 return;
             }
-            let mantissa = writer.whole(1, 0, Some(low.unwrap_or(&least)), high);
+            let low = low.unwrap_or(&least);
+            writer.raise_digits(Some(low), high);
+            let mantissa = writer.whole(1, 0, Some(low), high);
             let Some(mantissa) = mantissa else { return };
             let exponent = exponent(writer.builder, from, to);
             parts.push(writer.builder.seq(&[mantissa, exponent]));
@@ -122,6 +132,36 @@ impl Writer<'_> {
             }
         }
         parts
+    }
+
+    /// Lets numbers have as many digits behind the point as bounds, and one more.
+    fn raise_digits(&mut self, low: Option<&Bound>, high: Option<&Bound>) {
+        let longest = low.into_iter().chain(high).map(|bound| bound.1.len() as u32 + 1).max();
+        self.fraction.digits =
+            self.fraction.digits.map(|digits| longest.map_or(digits, |it| it.max(digits)));
+    }
+
+    /// Numbers with `length` digits before the point, as many as the lower bound.
+    fn from(&mut self, length: usize, low: &Bound, high: Option<&Bound>) -> Option<ExprId> {
+        let (whole, fraction, excluded) = low;
+        let branches =
+            |digit: u8| whole.iter().chain(fraction).filter(|&&other| other != digit).count();
+        if branches(9) <= MANY || branches(0) > MANY {
+            return self.whole(length, 0, Some(low), high);
+        }
+        let all = if high.is_some() {
+            self.whole(length, 0, None, high)?
+        } else {
+            let head = digit(self.builder, u8::from(length > 1), 9);
+            let any = digit(self.builder, 0, 9);
+            let rest = length as u32 - 1;
+            let rest = self.builder.repeat(any, rest, Some(rest));
+            let fraction = self.any_fraction();
+            self.builder.seq(&[head, rest, fraction])
+        };
+        let under = (whole.clone(), fraction.clone(), !excluded);
+        let below = self.whole(length, 0, None, Some(&under));
+        Some(below.map_or(all, |below| self.builder.and(&[all], &[below])))
     }
 
     /// The digits from `at` on of numbers with `length` digits before the point. A bound is given
@@ -184,10 +224,7 @@ impl Writer<'_> {
         // A bound with no digits left that may be reached is met by whatever follows.
         let low = low.filter(|low| low.1.len() > at || low.2);
         let length = |bound: Option<&Bound>| bound.map_or(0, |bound| bound.1.len());
-        let left = self
-            .fraction
-            .digits
-            .map(|digits| digits.max(length(low).max(length(high)) as u32 + 1) - at as u32);
+        let left = self.fraction.digits.map(|digits| digits - at as u32);
         let (zero, any) = (digit(self.builder, 0, 0), digit(self.builder, 0, 9));
         if low.is_none() && high.is_none() {
             return Some(self.builder.repeat(any, 1, left));
@@ -205,6 +242,17 @@ impl Writer<'_> {
                 (None, Some(high)) if !high.2 => Some(self.builder.repeat(zero, 1, left)),
                 _ => None,
             };
+        }
+        if let (None, Some(high)) = (low, high) {
+            // Zeros of an upper bound: a number may end behind each of them.
+            let run = high.1[at..].iter().take_while(|&&digit| digit == 0).count();
+            if run > 0 {
+                let rest = self.fraction_from(at + run, low, Some(high))?;
+                let ends = self.builder.repeat(zero, 1, Some(run as u32));
+                let zeros = self.builder.repeat(zero, run as u32, Some(run as u32));
+                let more = self.builder.seq(&[zeros, rest]);
+                return Some(self.builder.alt(&[ends, more]));
+            }
         }
         let digit_of = |bound: &Bound| bound.1.get(at).copied().unwrap_or(0);
         let from = low.map_or(0, digit_of);

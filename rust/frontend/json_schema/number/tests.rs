@@ -125,6 +125,61 @@ fn bounds() {
     );
 }
 
+/// The plain decimal 0.000…digits with so many zeros, or digits and so many zeros behind them.
+fn plain(digits: &str, power: i32) -> String {
+    if power < 0 {
+        let zeros = "0".repeat((-power) as usize - 1);
+        format!("0.{zeros}{digits}")
+    } else {
+        format!("{digits}{}", "0".repeat(power as usize + 1 - digits.len()))
+    }
+}
+
+/// Lower bounds that branch at hundreds of digits.
+#[test]
+fn bounds_of_many_digits() {
+    for (digits, power) in [("5", -324), ("22250738585072014", -308), ("1", -100), ("1", 250)] {
+        let bound = plain(digits, power);
+        let ten_times = plain(digits, power + 1);
+        let mut texts = vec!["0".to_owned(), "1".to_owned(), "9".repeat(250), "9".repeat(251)];
+        for others in ["1", "2", "22250738585072013", "22250738585072015", "4", "49", "51", "9"] {
+            texts.extend([power - 1, power, power + 1].map(|power| plain(others, power)));
+        }
+        texts.extend([bound.clone(), ten_times.clone()]);
+        if power < 0 {
+            texts.extend(["0", "1"].map(|digit| bound.clone() + digit));
+            texts.extend([bound[..bound.len() - 1].to_owned(), "0.0".to_owned(), "3.0".to_owned()]);
+        }
+        for exclusive in [false, true] {
+            let low = NumberSet::minimum(d(&bound), exclusive);
+            let sets = [
+                (low.clone(), None),
+                (low.clone().and(at_most(&ten_times)), Some(ten_times.clone())),
+                (low.and(at_most("1e300")), Some(plain("1", 300))),
+            ];
+            for (set, most) in sets {
+                let mut spelled = Spelled::new(&set, true);
+                // Longer numbers than 40 digits only if a bound has so many.
+                let parts = |text: &str| {
+                    let (whole, behind) = text.split_once('.').unwrap_or((text, ""));
+                    (whole.len(), behind.len())
+                };
+                let bounds = [parts(&bound), parts(most.as_deref().unwrap_or_default())];
+                let longest = bounds.iter().map(|bound| bound.0).fold(40, usize::max);
+                let finest = bounds.iter().map(|bound| bound.1 + 1).fold(40, usize::max);
+                for text in &texts {
+                    let number = d(text);
+                    let above = number > d(&bound) || number == d(&bound) && !exclusive;
+                    let below = most.as_ref().is_none_or(|most| number <= d(most));
+                    let (whole, behind) = parts(text);
+                    let fits = whole <= longest && behind <= finest;
+                    assert_eq!(spelled.has(text), above && below && fits, "{text} in {set:?}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn whole_numbers() {
     let texts = ["0", "-0", "7", "-12", "1.0", "1e2", "1e+16", "1.5e16", "1e308", "-2.0"];

@@ -34,8 +34,8 @@ pub(super) fn property(
     })
 }
 
-const HINT: &str = r"write a general category such as `\p{L}` or `\p{Letter}`, a script as in \
-                     `\p{Script=Greek}`, or a binary property such as `\p{Alphabetic}`";
+const HINT: &str = "write a general category such as `\\p{L}` or `\\p{Letter}`, a script as in \
+                    `\\p{Script=Greek}`, or a binary property such as `\\p{Alphabetic}`";
 
 /// The characters with a property, or a hint.
 fn find(name: &str) -> Result<Ranges, String> {
