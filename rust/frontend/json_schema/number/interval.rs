@@ -113,7 +113,7 @@ impl Writer<'_> {
             }
             let low = low.unwrap_or(&least);
             writer.raise_digits(Some(low), high);
-            let mantissa = writer.whole(1, 0, Some(low), high);
+            let mantissa = writer.from(1, low, high);
             let Some(mantissa) = mantissa else { return };
             let exponent = exponent(writer.builder, from, to);
             parts.push(writer.builder.seq(&[mantissa, exponent]));

@@ -127,11 +127,11 @@ fn bounds() {
 
 /// The plain decimal 0.000…digits with so many zeros, or digits and so many zeros behind them.
 fn plain(digits: &str, power: i32) -> String {
+    let places = power.unsigned_abs() as usize;
     if power < 0 {
-        let zeros = "0".repeat((-power) as usize - 1);
-        format!("0.{zeros}{digits}")
+        format!("0.{}{digits}", "0".repeat(places - 1))
     } else {
-        format!("{digits}{}", "0".repeat(power as usize + 1 - digits.len()))
+        format!("{digits}{}", "0".repeat(places + 1 - digits.len()))
     }
 }
 
@@ -178,6 +178,22 @@ fn bounds_of_many_digits() {
             }
         }
     }
+}
+
+#[test]
+fn mantissas_of_many_digits() {
+    let bound = format!("1{}.5", "0".repeat(300));
+    let above = [format!("1.{}5e300", "0".repeat(300)), format!("1{}.6", "0".repeat(300))];
+    let below = [format!("1.{}4e300", "0".repeat(300)), format!("1{}.4", "0".repeat(300))];
+    let (above, below) = (above.each_ref().map(|it| &**it), below.each_ref().map(|it| &**it));
+    check(&at_least(&bound), &[&above[..], &[&bound, "2e300", "1e301"]].concat(), &below);
+    check(&at_least(&bound), &[], &["1e300", "0.5e301", "0.5e302"]);
+    let between = all_of([at_least(&bound), at_most("1e301")]);
+    check(
+        &between,
+        &[&above[..], &["1e301", "9.9e300"]].concat(),
+        &[&below[..], &["2e301"]].concat(),
+    );
 }
 
 #[test]
