@@ -105,6 +105,41 @@ def test_many_independent_conditions() -> None:
         assert check(schema, [{}, full, *without, *other], COMPACT) == 2 + 13 + 1
 
 
+@pytest.mark.parametrize("branch", ["then", "else"])
+@pytest.mark.parametrize(
+    "whole",
+    [
+        {"additionalProperties": True},
+        {"maxProperties": 3},
+        {"minProperties": 1},
+        {"patternProperties": {"^x": {"type": "integer"}}},
+        {"propertyNames": {"maxLength": 3}},
+        {"required": ["c"]},
+    ],
+)
+def test_own_properties_keep_their_order_beside_conditions(
+    branch: str, whole: dict[str, Any]
+) -> None:
+    condition = {
+        "if": {"properties": {"c": {"const": 1}, "a": {"const": 1}}, "required": ["c", "a"]},
+        branch: whole,
+    }
+    values = [
+        dict(zip(names, kinds, strict=True))
+        for names in some_of("abc", 3)
+        for kinds in itertools.product((1, 2), repeat=len(names))
+    ]
+    for needed in ({"a": []}, {"b": ["a"]}, {"b": [], "d": ["a"]}):
+        own = {"type": "object", "properties": {"a": {}, "b": {}, "c": {}}}
+        own["dependentRequired"] = needed
+        for schema in ({**own, **condition}, {**own, "allOf": [condition]}):
+            check(schema, values, COMPACT)
+            language = build(json.dumps(schema), COMPACT)
+            for value in values:
+                _, *others = itertools.permutations(value.items())
+                assert not any(language.accepts(text(dict(other))) for other in others), value
+
+
 def test_many_cases_of_one_property() -> None:
     cases = range(40)
     schema = {

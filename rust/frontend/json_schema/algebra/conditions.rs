@@ -47,8 +47,12 @@ pub(super) fn beside(
     }
     let ((left, one), (right, other)) = match (common(left), common(right)) {
         (Some(left), Some(right)) => (left, right),
-        (None, Some(_)) if right.len() > 1 => return each_beside(left, right, algebra),
-        (Some(_), None) if left.len() > 1 => return each_beside(right, left, algebra),
+        (None, Some(_)) if right.len() > 1 => {
+            return each(left, algebra, |one, algebra| beside(one, right, algebra));
+        }
+        (Some(_), None) if left.len() > 1 => {
+            return each(right, algebra, |one, algebra| beside(left, one, algebra));
+        }
         _ => return Ok(None),
     };
     let mut shape = left.merge(&right);
@@ -74,15 +78,16 @@ pub(super) fn beside(
     Ok(Some(Rc::new([shape])))
 }
 
-/// Each shape of a list with another list beside it.
-fn each_beside(
+/// Each shape of a list with another list beside it, on the side where it belongs: what is on the
+/// left comes first in the order of properties.
+fn each(
     shapes: &[Shape],
-    alternatives: &[Shape],
     algebra: &mut Algebra<'_>,
+    with_others: impl Fn(&[Shape], &mut Algebra<'_>) -> Result<Option<Rc<[Shape]>>>,
 ) -> Result<Option<Rc<[Shape]>>> {
     let mut all = Vec::new();
     for shape in shapes {
-        match beside(std::slice::from_ref(shape), alternatives, algebra)? {
+        match with_others(std::slice::from_ref(shape), algebra)? {
             Some(shapes) => all.extend(shapes.iter().cloned()),
             None => return Ok(None),
         }
