@@ -115,6 +115,7 @@ def test_many_independent_conditions() -> None:
         {"patternProperties": {"^x": {"type": "integer"}}},
         {"propertyNames": {"maxLength": 3}},
         {"required": ["c"]},
+        {"dependentRequired": {"c": []}},
     ],
 )
 def test_own_properties_keep_their_order_beside_conditions(
@@ -132,7 +133,11 @@ def test_own_properties_keep_their_order_beside_conditions(
     for needed in ({"a": []}, {"b": ["a"]}, {"b": [], "d": ["a"]}):
         own = {"type": "object", "properties": {"a": {}, "b": {}, "c": {}}}
         own["dependentRequired"] = needed
-        for schema in ({**own, **condition}, {**own, "allOf": [condition]}):
+        for schema in (
+            {**own, **condition},
+            {**own, "allOf": [condition]},
+            {"dependentRequired": needed, **condition, **own},
+        ):
             check(schema, values, COMPACT)
             language = build(json.dumps(schema), COMPACT)
             for value in values:

@@ -216,12 +216,12 @@ impl Algebra<'_> {
     /// of its properties does, and so that alternatives fall away early.
     fn conjunction<D: Domain>(&mut self, schema: &Schema, collect: bool) -> Result<D> {
         let mut set = D::all();
-        for in_place in [false, true] {
+        for step in [Step::Own, Step::Dependent, Step::InPlace] {
             for keyword in &schema.keywords {
                 if set.is_nothing() {
                     return Ok(set);
                 }
-                if is_in_place(&keyword.0) != in_place || D::is_unevaluated(&keyword.0) {
+                if step_of(&keyword.0) != step || D::is_unevaluated(&keyword.0) {
                     continue;
                 }
                 if let Some(part) = self.keyword(schema, keyword, true, collect)? {
@@ -373,16 +373,26 @@ impl Algebra<'_> {
     }
 }
 
-/// Whether a keyword applies other schemas to the same value.
-fn is_in_place(keyword: &Keyword) -> bool {
-    matches!(
-        keyword,
+/// When a keyword is put beside the others of its schema.
+#[derive(PartialEq, Eq)]
+enum Step {
+    Own,
+    /// What forbids a property in one of its alternatives, which then says nothing more of it.
+    Dependent,
+    /// What applies other schemas to the same value.
+    InPlace,
+}
+
+fn step_of(keyword: &Keyword) -> Step {
+    match keyword {
+        Keyword::DependentRequired(_) => Step::Dependent,
         Keyword::Ref(_)
-            | Keyword::AllOf(_)
-            | Keyword::AnyOf(_)
-            | Keyword::OneOf(_)
-            | Keyword::Not(_)
-            | Keyword::If { .. }
-            | Keyword::DependentSchemas(_)
-    )
+        | Keyword::AllOf(_)
+        | Keyword::AnyOf(_)
+        | Keyword::OneOf(_)
+        | Keyword::Not(_)
+        | Keyword::If { .. }
+        | Keyword::DependentSchemas(_) => Step::InPlace,
+        _ => Step::Own,
+    }
 }
