@@ -291,8 +291,10 @@ class Grammar:
                 then those only `required` names, then all others. It is what keeps masks of
                 objects small and fast, and what models do anyway. `"any"`: any order.
             additional_properties: What `additionalProperties` is in objects that name
-                `properties`, don't say, and that no `unevaluatedProperties` concerns. Default:
-                True, as in JSON Schema; False keeps a model from inventing properties.
+                `properties` (not only in a condition: below `not`, or in an `if`), don't say,
+                and that no `unevaluatedProperties` concerns. Default: True, as in JSON Schema;
+                False keeps a model from inventing properties, and lets names through that
+                only `required` or its like ask for.
             escapes: `"minimal"` (default): a character is written as itself where JSON allows
                 that, or by its short escape (`\n`, `\"`, `\/`), control characters without
                 one as `\u00XX`. `"all"`: also `\uXXXX` for any character.

@@ -394,6 +394,60 @@ def test_options_narrow(schema: Any, option: str, value: Any, text: str) -> None
     assert takes(Grammar.from_json_schema(schema, **(others | {option: value})), text) == [False]
 
 
+NAMES_A: dict[str, Any] = {"properties": {"a": True}}
+NEEDS_A, NEEDS_B = {"required": ["a"]}, {"required": ["b"]}
+OBJECTS = ["{}", *('{"%s": 1}' % '": 1, "'.join(names) for names in "a b z ab az bz abz".split())]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"dependentRequired": {"a": ["b"]}},
+        {"dependentSchemas": {"a": NEEDS_B}},
+        {"if": NEEDS_A, "then": NEEDS_B},
+        {"if": {"properties": {"a": {"const": 1}}}, "then": NEEDS_B},
+        {"not": NEEDS_A},
+        {"not": {"required": ["a", "b"]}},
+        {"not": {"anyOf": [NEEDS_A, NEEDS_B]}},
+        {"oneOf": [NEEDS_A, NEEDS_B]},
+        {**NEEDS_A, "oneOf": [NEEDS_B, {"not": NEEDS_B}]},
+        {"not": {"properties": {"a": {"type": "string"}}}},
+        {"not": {"not": NAMES_A}},
+        {"not": {**NAMES_A, "unevaluatedProperties": False}},
+        {"not": {"oneOf": [NAMES_A, {"properties": {"b": True}}]}},
+        {"not": {"enum": [{"a": 1}, {"b": 1, "z": 1}]}},
+    ],
+)
+@pytest.mark.parametrize("order", ["schema", "any"])
+def test_only_properties_close_objects(schema: Any, order: Any) -> None:
+    open_, closed = (
+        Grammar.from_json_schema(schema, additional_properties=value, property_order=order)
+        for value in (True, False)
+    )
+    assert takes(closed, *OBJECTS) == takes(open_, *OBJECTS)
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        (NAMES_A, ["", "a"]),
+        (NAMES_A | NEEDS_B, ["b", "ab"]),
+        (NAMES_A | {"allOf": [NEEDS_B]}, ["b", "ab"]),
+        (NAMES_A | {"not": NEEDS_B}, ["", "a"]),
+        (NAMES_A | {"dependentRequired": {"a": ["b"]}}, ["", "ab"]),
+        (NAMES_A | {"if": NEEDS_A, "then": {"properties": {"b": True}}}, ["", "a", "ab"]),
+        ({"allOf": [NAMES_A, {"properties": {"b": True}}]}, ["", "a", "b", "ab"]),
+        ({"dependentSchemas": {"b": NAMES_A}}, ["", "a", "b", "z", "ab", "az"]),
+        ({"oneOf": [{"properties": {"a": False}}, NEEDS_A]}, ["", "a", "ab", "az", "abz"]),
+    ],
+)
+def test_properties_close_objects(schema: Any, expected: list[str]) -> None:
+    grammar = Grammar.from_json_schema(schema, additional_properties=False, property_order="any")
+    taken = zip(OBJECTS, takes(grammar, *OBJECTS), strict=True)
+    names = ["".join(json.loads(text)) for text, is_taken in taken if is_taken]
+    assert names == expected
+
+
 def test_digits_without_a_bound() -> None:
     text = "1" * 1000
     assert takes(Grammar.from_json_schema({"type": "integer"}), text[:40], text[:41]) == [

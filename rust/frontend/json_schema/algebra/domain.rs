@@ -67,6 +67,12 @@ pub(in crate::frontend::json_schema) trait Domain: Clone {
         self
     }
 
+    /// The same as a mere condition, whose `properties` do not make others additional.
+    #[must_use]
+    fn into_condition(self) -> Self {
+        self
+    }
+
     /// For each of some sets those of the others with which it may have a value in common; `None`
     /// for a type whose sets are formulas, which need no such care.
     fn overlaps(_algebra: &mut Algebra<'_>, _sets: &[&Self]) -> Result<Option<Vec<Vec<usize>>>> {
@@ -253,7 +259,7 @@ impl Algebra<'_> {
                 set = set.or(part, self)?;
             }
         }
-        Ok(set.without_annotations())
+        Ok(set.without_annotations().into_condition())
     }
 
     fn keyword<D: Domain>(
@@ -291,7 +297,7 @@ impl Algebra<'_> {
             (Keyword::OneOf(parts), false) => self.not_one_of(parts)?,
             (&Keyword::Not(schema), positive) => {
                 let set: D = self.evaluate(Signed { schema, positive: !positive }, false)?;
-                set.without_annotations()
+                set.without_annotations().into_condition()
             }
             (&Keyword::If { condition, then, otherwise }, positive) => {
                 if then.is_none() && otherwise.is_none() && !collect {
@@ -299,7 +305,7 @@ impl Algebra<'_> {
                 }
                 let mut branch = |holds: bool, schema: Option<SchemaId>| -> Result<D> {
                     let condition = Signed { schema: condition, positive: holds };
-                    let set: D = self.evaluate(condition, collect)?;
+                    let set = self.evaluate::<D>(condition, collect)?.into_condition();
                     match schema {
                         Some(schema) => {
                             let part = self.evaluate(Signed { schema, positive }, collect)?;

@@ -41,6 +41,9 @@ pub(in crate::frontend::json_schema) struct Shape {
     pub(in crate::frontend::json_schema) max: Option<u64>,
     /// Whether an `additionalProperties` or its like has been met.
     pub(in crate::frontend::json_schema) closed: bool,
+    /// Whether a `properties` that is no condition names some, and the option
+    /// `additional_properties` leaves out others.
+    pub(super) closed_by_option: bool,
     /// Of each of these, one alternative holds as well.
     pub(in crate::frontend::json_schema) conditions: Vec<Condition>,
     /// The names whose properties have been evaluated.
@@ -55,6 +58,11 @@ pub(in crate::frontend::json_schema) struct Exists {
 }
 
 impl Shape {
+    /// Whether the option `additional_properties` leaves out names of which nothing is said.
+    pub(in crate::frontend::json_schema) fn is_closed_by_option(&self) -> bool {
+        self.closed_by_option && !self.closed
+    }
+
     /// Whether it plainly says nothing that another one does not say.
     fn includes(&self, other: &Self) -> bool {
         self.wide.len() <= other.wide.len()
@@ -66,6 +74,7 @@ impl Shape {
             && self.min <= other.min
             && self.max.is_none_or(|max| other.max.is_some_and(|other| other <= max))
             && self.closed == other.closed
+            && self.closed_by_option <= other.closed_by_option
             && self.named.iter().all(|named| other.named.contains(named))
             && self.required.iter().all(|name| other.required.contains(name))
             && self
@@ -88,6 +97,7 @@ impl Alternative for Shape {
             && self.evaluated.is_empty()
             && self.conditions.is_empty()
             && !self.closed
+            && !self.closed_by_option
     }
 
     fn is_annotated(&self) -> bool {
@@ -117,6 +127,7 @@ impl Alternative for Shape {
         both.min = both.min.max(other.min);
         both.max = [both.max, other.max].into_iter().flatten().min();
         both.closed |= other.closed;
+        both.closed_by_option |= other.closed_by_option;
         add_conditions(&mut both.conditions, &other.conditions);
         add_evaluated(&mut both.evaluated, &other.evaluated);
         both
@@ -310,6 +321,14 @@ impl Domain for Properties {
         Self(without_annotations(self.0))
     }
 
+    fn into_condition(self) -> Self {
+        if !self.0.iter().any(|shape| shape.closed_by_option) {
+            return self;
+        }
+        let open = |shape: &Shape| Shape { closed_by_option: false, ..shape.clone() };
+        Self(self.0.iter().map(open).collect())
+    }
+
     fn overlaps(algebra: &mut Algebra<'_>, sets: &[&Self]) -> Result<Option<Vec<Vec<usize>>>> {
         let mut overlaps = algebra.possibly_common(sets)?;
         for (index, others) in overlaps.iter_mut().enumerate() {
@@ -444,6 +463,8 @@ impl Algebra<'_> {
         let mut shape = Shape::default();
         match keyword {
             Keyword::Properties(properties) => {
+                shape.closed_by_option =
+                    !properties.is_empty() && !self.options.additional_properties;
                 for (name, schema) in &**properties {
                     shape.named.push((Rc::clone(name), Signed::yes(*schema)));
                     if collect {

@@ -177,7 +177,7 @@ impl Emitter<'_> {
             return Ok(true);
         }
         let Some(patterns) = self.open_patterns(shape)? else { return Ok(false) };
-        let closed = self.is_closed_by_option(shape);
+        let closed = shape.is_closed_by_option();
         for (all, _) in self.cells(&patterns)? {
             if closed && all.is_empty() {
                 continue;

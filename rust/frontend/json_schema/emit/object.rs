@@ -296,7 +296,7 @@ impl Emitter<'_> {
         let Some(many) = self.open_patterns(shape)? else {
             return Err(self.more_than(Limit::NamePatterns, "patterns of names in one object"));
         };
-        let closed = self.is_closed_by_option(shape);
+        let closed = shape.is_closed_by_option();
         let mut groups: Vec<(Vec<Variant>, Vec<ExprId>)> = Vec::new();
         for (all, none) in self.cells(&many)? {
             if closed && all.is_empty() {
@@ -355,11 +355,6 @@ impl Emitter<'_> {
             }
         }
         Ok((many.len() <= self.limit(Limit::NamePatterns)).then_some(many))
-    }
-
-    /// Whether the option `additional_properties` leaves out names of which nothing is said.
-    pub(super) fn is_closed_by_option(&self, shape: &Shape) -> bool {
-        !shape.closed && !self.algebra.options.additional_properties && !shape.named.is_empty()
     }
 
     /// The ways in which a name can match some patterns and not others.
