@@ -396,6 +396,12 @@ def test_options_narrow(schema: Any, option: str, value: Any, text: str) -> None
 
 NAMES_A: dict[str, Any] = {"properties": {"a": True}}
 NEEDS_A, NEEDS_B = {"required": ["a"]}, {"required": ["b"]}
+BASE = {"$ref": "#/$defs/base"}
+TWO_CLOSED = {
+    "$defs": {"base": NAMES_A},
+    "minProperties": 1,
+    "anyOf": [BASE, {"allOf": [BASE], "properties": {"b": True}}],
+}
 OBJECTS = ["{}", *('{"%s": 1}' % '": 1, "'.join(names) for names in "a b z ab az bz abz".split())]
 
 
@@ -437,6 +443,7 @@ def test_only_properties_close_objects(schema: Any, order: Any) -> None:
         (NAMES_A | {"dependentRequired": {"a": ["b"]}}, ["", "ab"]),
         (NAMES_A | {"if": NEEDS_A, "then": {"properties": {"b": True}}}, ["", "a", "ab"]),
         ({"allOf": [NAMES_A, {"properties": {"b": True}}]}, ["", "a", "b", "ab"]),
+        (TWO_CLOSED, ["a", "b", "ab"]),
         ({"dependentSchemas": {"b": NAMES_A}}, ["", "a", "b", "z", "ab", "az"]),
         ({"oneOf": [{"properties": {"a": False}}, NEEDS_A]}, ["", "a", "ab", "az", "abz"]),
     ],

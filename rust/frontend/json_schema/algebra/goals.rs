@@ -40,7 +40,10 @@ impl Algebra<'_> {
             for _ in 0..self.options.limits.get(Limit::Depth) {
                 match self.schema(part.schema)?.keywords[..] {
                     [(Keyword::Ref(target), _)] => part.schema = target,
-                    [(Keyword::Not(target), _)] => {
+                    // Below `not`, `properties` do not close an object by the option.
+                    [(Keyword::Not(target), _)]
+                        if part.positive || self.options.additional_properties =>
+                    {
                         part = Signed { schema: target, positive: !part.positive };
                     }
                     [(Keyword::Types(types), _)] => {

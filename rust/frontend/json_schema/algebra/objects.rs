@@ -82,6 +82,17 @@ impl Shape {
                 .iter()
                 .zip(&other.wide)
                 .all(|(own, other)| own.1 == other.1 && own.0.is_plainly(&other.0))
+            && (!self.is_closed_by_option() || self.has_names_of(other))
+    }
+
+    /// Whether it plainly gives all names that another one gives.
+    fn has_names_of(&self, other: &Self) -> bool {
+        let gives =
+            |name| self.named.iter().any(|(own, _)| own == name) || self.required.contains(name);
+        other.wide.len() == self.wide.len()
+            && other.exists.is_empty()
+            && other.names.is_empty()
+            && other.named.iter().map(|(name, _)| name).chain(&other.required).all(gives)
     }
 }
 
