@@ -402,7 +402,8 @@ TWO_CLOSED = {
     "minProperties": 1,
     "anyOf": [BASE, {"allOf": [BASE], "properties": {"b": True}}],
 }
-OBJECTS = ["{}", *('{"%s": 1}' % '": 1, "'.join(names) for names in "a b z ab az bz abz".split())]
+NAMES = ["", "a", "b", "z", "ab", "az", "bz", "abz"]
+OBJECTS = [json.dumps(dict.fromkeys(names, 1)) for names in NAMES]
 
 
 @pytest.mark.parametrize(
@@ -450,9 +451,8 @@ def test_only_properties_close_objects(schema: Any, order: Any) -> None:
 )
 def test_properties_close_objects(schema: Any, expected: list[str]) -> None:
     grammar = Grammar.from_json_schema(schema, additional_properties=False, property_order="any")
-    taken = zip(OBJECTS, takes(grammar, *OBJECTS), strict=True)
-    names = ["".join(json.loads(text)) for text, is_taken in taken if is_taken]
-    assert names == expected
+    taken = zip(NAMES, takes(grammar, *OBJECTS), strict=True)
+    assert [names for names, is_taken in taken if is_taken] == expected
 
 
 def test_digits_without_a_bound() -> None:
