@@ -24,9 +24,9 @@ use pyo3::pymodule;
 /// Compiling a grammar makes and drops many small things.
 ///
 /// PERF: it asks for no huge pages (feature `no_thp`). They are filled when they are first touched,
-/// which stalled single masks for 7 to 20 ms on a virtual machine: over 200 schemas of `MaskBench` the
-/// slowest mask took 6.7 to 12 ms with them and 1.6 to 2.3 without, the slowest first mask 7.2 to 12
-/// ms and 3.2 to 4.9, and means were no worse.
+/// which stalled single masks for 7 to 20 ms on a virtual machine: over 200 schemas of `MaskBench`
+/// the slowest mask took 6.7 to 12 ms with them and 1.6 to 2.3 without, the slowest first mask 7.2
+/// to 12 ms and 3.2 to 4.9, and means were no worse.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
