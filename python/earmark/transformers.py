@@ -450,7 +450,7 @@ class GrammarLogitsProcessor(Follower, LogitsProcessor):
 def _share_memory(one: torch.Tensor, other: torch.Tensor, columns: int) -> bool:
     """Whether a tensor of so many columns is a slice of another one."""
     memory = other.untyped_storage().data_ptr()
-    return one.shape[-1] == columns and one.untyped_storage().data_ptr() == memory
+    return bool(one.shape[-1] == columns and one.untyped_storage().data_ptr() == memory)
 
 
 def _status(row: list[Sequence]) -> Status | None:
